@@ -1,0 +1,1 @@
+"""Object-store-native checkpoints for Spark Structured Streaming."""

@@ -1,0 +1,348 @@
+"""Every key on the store: this module builds them and parses them, and nothing else does.
+
+Numbers have at least six digits and are ordered as numbers, never as text:
+`manifest-1000000.json` comes after `manifest-999999.json`.
+Names that people choose (queries, operators, sources, tags) are escaped into one segment.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote
+
+from holdfast.errors import ConfigError
+from holdfast.ids import CheckpointId
+from holdfast.settings import U64_MAX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SEGMENT_BYTES_MAX = 200
+CERTIFICATE_KEY = ".holdfast/certificate.json"
+
+_WIDTH = 6
+_NUMBER = r"(?P<number>[0-9]{6,20})"
+
+
+class Kind(Enum):
+    """What a key below a root is for."""
+
+    MANIFEST = "manifest"
+    LATEST = "latest"
+    INTENT = "intent"
+    STATE = "state"
+    FILE = "file"
+    BATCH = "batch"
+    TAG = "tag"
+    CLONE = "clone"
+    V1_MANIFEST = "v1 manifest"
+    V1_STATE = "v1 state"
+    V1_LATEST = "v1 latest"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parsed:
+    """A key taken apart; `number` is an id, an epoch or a claim, `name` what a person chose."""
+
+    kind: Kind
+    number: int = 0
+    part: int = 0
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The keys of one checkpoint store or one query's chain; `root` is empty or ends with "/"."""
+
+    root: str
+
+    @staticmethod
+    def of_query(query: str) -> Keys:
+        """The keys of the query with this name, nested or not.
+
+        Raises:
+            ConfigError: the name cannot be a key.
+        """
+        return Keys(f"{query_path(query)}/")
+
+    @staticmethod
+    def under(prefix: str) -> Keys:
+        """The keys below a prefix, which gets its "/" if it lacks one."""
+        return Keys(prefix if not prefix or prefix.endswith("/") else f"{prefix}/")
+
+    @property
+    def manifests(self) -> str:
+        return f"{self.root}manifests/"
+
+    @property
+    def intents(self) -> str:
+        return f"{self.root}intents/"
+
+    @property
+    def checkpoints(self) -> str:
+        return f"{self.root}checkpoints/"
+
+    @property
+    def refs(self) -> str:
+        return f"{self.root}refs/"
+
+    @property
+    def latest(self) -> str:
+        return f"{self.manifests}latest.json"
+
+    @property
+    def v1_latest(self) -> str:
+        return f"{self.checkpoints}latest.txt"
+
+    def manifest(self, number: int) -> str:
+        return f"{self.manifests}manifest-{_digits(number)}.json"
+
+    def intent(self, number: int) -> str:
+        return f"{self.intents}intent-{_digits(number)}.json"
+
+    def state(self, number: int) -> str:
+        return f"{self.checkpoints}state-{_digits(number)}.bin"
+
+    def batch(self, epoch: int, part: int = 0) -> str:
+        """A stand-alone batch; a second flush of an epoch is part 1, and so on."""
+        suffix = f".{part}" if part else ""
+        return f"{self.checkpoints}batch-{_digits(epoch)}{suffix}.lz4"
+
+    def file(self, claim: int, name: str) -> str:
+        """A large file, or a pack that is no commit's, under the number of its writer's claim."""
+        return f"{self.checkpoints}files/{_digits(claim)}/{escape_name(name)}"
+
+    def tag(self, name: str) -> str:
+        return f"{self.refs}tags/{escape_name(name)}.json"
+
+    def clone(self, query: str) -> str:
+        return f"{self.refs}clones/{escape_name(query)}.json"
+
+    def v1_manifest(self, number: int) -> str:
+        return f"{self.checkpoints}checkpoint_{_digits(number)}/manifest.json"
+
+    def v1_state(self, number: int) -> str:
+        return f"{self.checkpoints}checkpoint_{_digits(number)}/state.bin"
+
+    def before_manifests_above(self, number: int) -> str:
+        """A `start_after` behind which every manifest with a greater number sorts.
+
+        Wider numbers sort before narrower ones with greater leading digits, so where a wider
+        number would sort before this one, the listing starts before the first wider one.
+        """
+        digits = _digits(number)
+        wider = "1" + "0" * (len(digits) - 1)
+        return f"{self.manifests}manifest-{min(digits, wider)}"
+
+    def parse(self, key: str) -> Parsed | None:
+        """What this key is, or nothing if it is not one of ours."""
+        if not key.startswith(self.root):
+            return None
+        for pattern, kind, build in _PATTERNS:
+            match = pattern.fullmatch(key, len(self.root))
+            if match is None:
+                continue
+            parsed = _parsed(kind, match.groupdict())
+            if parsed is not None and build(self, parsed) == key:
+                return parsed
+        return None
+
+
+def _parsed(kind: Kind, groups: dict[str, str | None]) -> Parsed | None:
+    number = int(groups.get("number") or 0)
+    if number > U64_MAX:
+        return None
+    return Parsed(
+        kind=kind,
+        number=number,
+        part=int(groups.get("part") or 0),
+        name=unescape_name(groups.get("name") or ""),
+    )
+
+
+_NAME = r"(?P<name>[^/]+)"
+_PATTERNS: tuple[tuple[re.Pattern[str], Kind, Callable[[Keys, Parsed], str]], ...] = (
+    (
+        re.compile(rf"manifests/manifest-{_NUMBER}\.json"),
+        Kind.MANIFEST,
+        lambda keys, parsed: keys.manifest(parsed.number),
+    ),
+    (re.compile(r"manifests/latest\.json"), Kind.LATEST, lambda keys, _: keys.latest),
+    (
+        re.compile(rf"intents/intent-{_NUMBER}\.json"),
+        Kind.INTENT,
+        lambda keys, parsed: keys.intent(parsed.number),
+    ),
+    (
+        re.compile(rf"checkpoints/state-{_NUMBER}\.bin"),
+        Kind.STATE,
+        lambda keys, parsed: keys.state(parsed.number),
+    ),
+    (
+        re.compile(rf"checkpoints/files/{_NUMBER}/{_NAME}"),
+        Kind.FILE,
+        lambda keys, parsed: keys.file(parsed.number, parsed.name),
+    ),
+    (
+        re.compile(rf"checkpoints/batch-{_NUMBER}(\.(?P<part>[0-9]{{1,9}}))?\.lz4"),
+        Kind.BATCH,
+        lambda keys, parsed: keys.batch(parsed.number, parsed.part),
+    ),
+    (
+        re.compile(rf"refs/tags/{_NAME}\.json"),
+        Kind.TAG,
+        lambda keys, parsed: keys.tag(parsed.name),
+    ),
+    (
+        re.compile(rf"refs/clones/{_NAME}\.json"),
+        Kind.CLONE,
+        lambda keys, parsed: keys.clone(parsed.name),
+    ),
+    (
+        re.compile(rf"checkpoints/checkpoint_{_NUMBER}/manifest\.json"),
+        Kind.V1_MANIFEST,
+        lambda keys, parsed: keys.v1_manifest(parsed.number),
+    ),
+    (
+        re.compile(rf"checkpoints/checkpoint_{_NUMBER}/state\.bin"),
+        Kind.V1_STATE,
+        lambda keys, parsed: keys.v1_state(parsed.number),
+    ),
+    (re.compile(r"checkpoints/latest\.txt"), Kind.V1_LATEST, lambda keys, _: keys.v1_latest),
+)
+
+
+def _digits(number: int) -> str:
+    if not 0 <= number <= U64_MAX:
+        raise ConfigError("a checkpoint number is an unsigned 64-bit integer", number=number)
+    return f"{number:0{_WIDTH}}"
+
+
+def escape_name(name: str) -> str:
+    """One key segment for any name: letters, digits and `-_.~` stay, the rest is %XX.
+
+    Raises:
+        ConfigError: empty, or more than 200 bytes when escaped.
+    """
+    try:
+        escaped = quote(name, safe="")
+    except UnicodeEncodeError as error:
+        raise ConfigError("a name is not valid Unicode", name=ascii(name)) from error
+    if set(escaped) == {"."}:
+        escaped = escaped.replace(".", "%2E")
+    if not escaped or len(escaped) > SEGMENT_BYTES_MAX:
+        raise ConfigError(
+            "a name has 1 to 200 bytes once escaped",
+            hint="use a shorter name; characters beyond ASCII count more than once",
+            name=name[:40],
+            bytes=len(escaped),
+        )
+    return escaped
+
+
+def unescape_name(escaped: str) -> str:
+    """The name that `escape_name` was given."""
+    return unquote(escaped)
+
+
+def query_path(query: str) -> str:
+    """Where a query lives below its store: each segment of its name, escaped.
+
+    Raises:
+        ConfigError: empty, too deep for a key, or with a segment that no one may use.
+    """
+    segments = [segment for segment in query.split("/") if segment]
+    if not segments:
+        raise ConfigError("a query needs a name", hint='write "holdfast:///orders"', query=query)
+    if segments[0] == ".holdfast":
+        raise ConfigError("this name is reserved", query=query)
+    path = "/".join(escape_name(segment) for segment in segments)
+    if len(path) > 3 * SEGMENT_BYTES_MAX:
+        raise ConfigError("a query's path has at most 600 bytes once escaped", bytes=len(path))
+    return path
+
+
+def v1_latest_number(text: str) -> int | None:
+    """The id that a flat layout's `latest.txt` names, if it names one."""
+    match = re.fullmatch(r"checkpoint_([0-9]{1,20})", text.strip())
+    number = int(match[1]) if match else None
+    return number if number is not None and number <= U64_MAX else None
+
+
+class CheckpointPaths:
+    """Paths of distributed checkpoints: one directory per UUIDv7 id below a base prefix.
+
+    The seed system left out the "/" after the id in four of its six paths; we write it, and
+    `parse` reads both forms.
+    """
+
+    def __init__(self, base_prefix: str = "checkpoints/") -> None:
+        self.base_prefix = base_prefix if base_prefix.endswith("/") else f"{base_prefix}/"
+        if self.base_prefix == "/":
+            self.base_prefix = ""
+
+    def latest_pointer(self) -> str:
+        return f"{self.base_prefix}_latest"
+
+    def checkpoint_dir(self, checkpoint: CheckpointId) -> str:
+        return f"{self.base_prefix}{checkpoint}/"
+
+    def manifest(self, checkpoint: CheckpointId) -> str:
+        return f"{self.checkpoint_dir(checkpoint)}manifest.json"
+
+    def snapshot(self, checkpoint: CheckpointId, operator: str, partition: int) -> str:
+        return self._partition(checkpoint, operator, partition, "snap")
+
+    def delta(self, checkpoint: CheckpointId, operator: str, partition: int) -> str:
+        return self._partition(checkpoint, operator, partition, "delta")
+
+    def source_offset(self, checkpoint: CheckpointId, source_name: str) -> str:
+        return f"{self.checkpoint_dir(checkpoint)}offsets/{escape_name(source_name)}.json"
+
+    def seed_manifest(self, checkpoint: CheckpointId) -> str:
+        """Where the seed system put its manifest: no "/" after the id."""
+        return f"{self.base_prefix}{checkpoint}manifest.json"
+
+    def parse(self, key: str) -> DistributedKey | None:
+        """What this key is, with or without the "/" after its id; nothing if not one of ours."""
+        match = _DISTRIBUTED.fullmatch(key.removeprefix(self.base_prefix))
+        if not key.startswith(self.base_prefix) or match is None:
+            return None
+        partition = match["partition"]
+        return DistributedKey(
+            checkpoint=CheckpointId.parse(match["id"]),
+            manifest=match["manifest"] is not None,
+            operator=unescape_name(match["operator"] or ""),
+            partition=None if partition is None else int(partition),
+            is_delta=match["form"] == "delta",
+            source=unescape_name(match["source"] or ""),
+        )
+
+    def _partition(self, checkpoint: CheckpointId, operator: str, partition: int, form: str) -> str:
+        if not 0 <= partition < 1 << 32:
+            raise ConfigError("a partition is an unsigned 32-bit integer", partition=partition)
+        directory = f"{self.checkpoint_dir(checkpoint)}operators/{escape_name(operator)}"
+        return f"{directory}/partition-{partition}.{form}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DistributedKey:
+    """A key of a distributed checkpoint, taken apart."""
+
+    checkpoint: CheckpointId
+    manifest: bool = False
+    operator: str = ""
+    partition: int | None = None
+    is_delta: bool = False
+    source: str = ""
+
+
+_DISTRIBUTED = re.compile(
+    r"(?P<id>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/?"
+    r"(?:(?P<manifest>manifest\.json)"
+    r"|operators/(?P<operator>[^/]+)/partition-(?P<partition>[0-9]{1,10})\.(?P<form>snap|delta)"
+    r"|offsets/(?P<source>[^/]+)\.json)"
+)

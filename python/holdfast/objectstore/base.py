@@ -1,0 +1,160 @@
+"""The seam: five stateless, atomic verbs over keys and bytes, and presigning where a backend can.
+
+Not a filesystem: no directories, no rename, no append, no handle to keep open.
+Every backend passes `holdfast.testing.contract`, which says the same in code.
+
+Failure: a verb that raises `UnavailableError` may have taken effect; any other error means that
+nothing changed.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, TypeAlias
+
+from holdfast.errors import ConfigError
+from holdfast.settings import KEY_BYTES_MAX, LIST_PAGE_MAX
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+Body: TypeAlias = bytes | bytearray | memoryview
+
+
+@dataclass(frozen=True, slots=True)
+class PutMode:
+    """Under which condition a put may take effect."""
+
+    kind: Literal["overwrite", "create", "if-match"]
+    etag: str = ""
+
+    OVERWRITE: ClassVar[PutMode]
+    CREATE: ClassVar[PutMode]
+
+    @staticmethod
+    def if_match(etag: str) -> PutMode:
+        """Only over the version that has this etag."""
+        return PutMode("if-match", etag)
+
+
+PutMode.OVERWRITE = PutMode("overwrite")
+PutMode.CREATE = PutMode("create")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectMeta:
+    """One version of one object."""
+
+    key: str
+    size: int
+    etag: str
+    modified_ms: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blob:
+    """The bytes asked for, and the whole object's metadata."""
+
+    body: bytes
+    meta: ObjectMeta
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """Objects in key order; `more` tells whether keys after the last one exist."""
+
+    objects: tuple[ObjectMeta, ...]
+    more: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Presigned:
+    """One HTTP request that anyone who holds it may send until it expires."""
+
+    method: Literal["GET", "PUT"]
+    url: str = field(repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    expires_at_ms: int
+
+
+class ObjectStore(Protocol):
+    """Any thread may call any verb at any time."""
+
+    @property
+    def url(self) -> str:
+        """Where this is, for people: credentials are never in it."""
+
+    @property
+    def can_presign(self) -> bool:
+        """Whether `presign` works here."""
+
+    def put(self, key: str, body: Body, *, mode: PutMode = PutMode.OVERWRITE) -> ObjectMeta:
+        """Write one whole object; readers see all of it or nothing. Costs one write request.
+
+        Raises:
+            AlreadyExistsError: the mode is CREATE and the key is taken.
+            PreconditionError: the mode is if-match and the object is another version or absent.
+        """
+
+    def get(self, key: str, *, start: int = 0, length: int | None = None) -> Blob:
+        """Read an object, or `length` bytes of it from `start` (fewer where it ends before).
+
+        Raises:
+            NotFoundError: no such key.
+        """
+
+    def head(self, key: str) -> ObjectMeta:
+        """Size and etag without the bytes.
+
+        Raises:
+            NotFoundError: no such key.
+        """
+
+    def list(self, prefix: str = "", *, start_after: str = "", limit: int = LIST_PAGE_MAX) -> Page:
+        """One page of the keys with this prefix that sort after `start_after`, as UTF-8 bytes.
+
+        A key that was there before the call and is there after it is in the page it belongs to.
+        Costs one list request, priced as a write.
+        """
+
+    def delete(self, keys: Iterable[str]) -> None:
+        """Delete every key; one that is absent counts as deleted. Idempotent.
+
+        Raises:
+            DeleteError: some are still there, by name; all others are gone.
+        """
+
+    def presign(
+        self, method: Literal["GET", "PUT"], key: str, *, expires_s: int = 300
+    ) -> Presigned:
+        """Sign one request for exactly this key; nothing is sent.
+
+        Raises:
+            UnsupportedError: this backend cannot presign (`can_presign` is false).
+        """
+
+
+def scan(store: ObjectStore, prefix: str = "", *, start_after: str = "") -> Iterator[ObjectMeta]:
+    """All objects under a prefix in key order, page by page."""
+    while True:
+        page = store.list(prefix, start_after=start_after)
+        yield from page.objects
+        if not page.more or not page.objects:
+            return
+        start_after = page.objects[-1].key
+
+
+def check_key(key: str) -> str:
+    """The key itself, if every backend can hold it.
+
+    Raises:
+        ConfigError: empty, over-long, with empty or dot segments, or with control characters.
+    """
+    if not key or len(key.encode()) > KEY_BYTES_MAX:
+        raise ConfigError("a key has 1 to 1024 bytes", key=key[:80])
+    if any(segment in ("", ".", "..") for segment in key.split("/")):
+        raise ConfigError("a key has no empty, `.` or `..` segment", key=key)
+    if any(unicodedata.category(character) in ("Cc", "Cs") for character in key):
+        raise ConfigError("a key has no control characters", key=ascii(key))
+    return key

@@ -1,0 +1,99 @@
+"""Retries: bounded, jittered, and aware that a lost reply may hide a success.
+
+A conditional put that is refused may have been refused because an earlier try of the same put
+took effect and its reply was lost, here or in a client library below. So a refusal is resolved
+by reading the object back: the very same bytes are our own success. Callers make their bytes
+unique with a nonce; two different writers must never send the same body.
+
+Failure: out of attempts → `UnavailableError`; a write may still have taken effect, or may yet.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from holdfast.clock import SYSTEM_CLOCK, Clock
+from holdfast.errors import AlreadyExistsError, NotFoundError, PreconditionError, UnavailableError
+from holdfast.objectstore.base import Blob, Body, ObjectMeta, ObjectStore, Page, Presigned, PutMode
+from holdfast.settings import LIST_PAGE_MAX, RetrySettings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+T = TypeVar("T")
+
+
+class RetryingStore:
+    """Any store, tried again while it is unavailable."""
+
+    def __init__(
+        self,
+        inner: ObjectStore,
+        *,
+        settings: RetrySettings | None = None,
+        clock: Clock = SYSTEM_CLOCK,
+        jitter: random.Random | None = None,
+    ) -> None:
+        self._inner = inner
+        self._settings = settings or RetrySettings()
+        self._clock = clock
+        self._jitter = jitter or random.Random()  # noqa: S311 - spreads load, hides nothing
+
+    @property
+    def url(self) -> str:
+        return self._inner.url
+
+    @property
+    def can_presign(self) -> bool:
+        return self._inner.can_presign
+
+    @property
+    def inner(self) -> ObjectStore:
+        return self._inner
+
+    def put(self, key: str, body: Body, *, mode: PutMode = PutMode.OVERWRITE) -> ObjectMeta:
+        try:
+            return self._again(lambda: self._inner.put(key, body, mode=mode))
+        except (AlreadyExistsError, PreconditionError, UnavailableError):
+            ours = None if mode.kind == "overwrite" else self._own(key, body)
+            if ours is None:
+                raise
+            return ours
+
+    def _own(self, key: str, body: Body) -> ObjectMeta | None:
+        """The stored object, if it is byte for byte what this put was to write."""
+        try:
+            stored = self.get(key)
+        except (NotFoundError, UnavailableError):
+            return None
+        return stored.meta if stored.body == body else None
+
+    def get(self, key: str, *, start: int = 0, length: int | None = None) -> Blob:
+        return self._again(lambda: self._inner.get(key, start=start, length=length))
+
+    def head(self, key: str) -> ObjectMeta:
+        return self._again(lambda: self._inner.head(key))
+
+    def list(self, prefix: str = "", *, start_after: str = "", limit: int = LIST_PAGE_MAX) -> Page:
+        return self._again(lambda: self._inner.list(prefix, start_after=start_after, limit=limit))
+
+    def delete(self, keys: Iterable[str]) -> None:
+        wanted = tuple(keys)
+        self._again(lambda: self._inner.delete(wanted))
+
+    def presign(
+        self, method: Literal["GET", "PUT"], key: str, *, expires_s: int = 300
+    ) -> Presigned:
+        return self._inner.presign(method, key, expires_s=expires_s)
+
+    def _again(self, request: Callable[[], T]) -> T:
+        """Full jitter: each wait is random below a ceiling that doubles."""
+        ceiling = self._settings.first_delay_s
+        for _ in range(self._settings.attempts_max - 1):
+            try:
+                return request()
+            except UnavailableError:
+                self._clock.sleep(self._jitter.uniform(0, ceiling))
+                ceiling = min(ceiling * 2, self._settings.delay_max_s)
+        return request()

@@ -1,0 +1,77 @@
+"""Every number that a user or a test may want to change, with its unit in its name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from holdfast.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+KIB = 1024
+MIB = 1024 * KIB
+U64_MAX = 2**64 - 1
+
+KEY_BYTES_MAX = 1024
+LIST_PAGE_MAX = 1000
+BATCH_FLUSH_BYTES = 8 * MIB
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrySettings:
+    """How often, and how long apart, a request is tried again.
+
+    The defaults give up after about 15 seconds of an absent store.
+    """
+
+    attempts_max: int = 7
+    first_delay_s: float = 0.1
+    delay_max_s: float = 5.0
+
+    def __post_init__(self) -> None:
+        if self.attempts_max < 1:
+            raise ConfigError(
+                "a request needs at least one attempt", attempts_max=self.attempts_max
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class S3Settings:
+    """What can be said of an S3 endpoint beyond bucket and prefix.
+
+    Credentials come from boto3's own chain; `access_key` and `secret_key` are only for a URL that
+    carries them, and are never shown.
+    """
+
+    endpoint_url: str | None = None
+    region: str | None = None
+    profile: str | None = None
+    path_style: bool | None = None
+    server_side_encryption: str | None = None
+    kms_key_id: str | None = None
+    put_headers: Mapping[str, str] = field(default_factory=dict)
+    connect_timeout_s: float = 5.0
+    read_timeout_s: float = 30.0
+    connections_max: int = 32
+    access_key: str | None = field(default=None, repr=False)
+    secret_key: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChainSettings:
+    """How one query's chain is written and kept."""
+
+    retain: int = 100
+    full_every: int = 64
+    inline_bytes_max: int = 64 * KIB
+    hint_every: int = 10
+    claim_attempts_max: int = 8
+    relist_max: int = 5
+    parallel: int = 16
+
+    def __post_init__(self) -> None:
+        for name in ("retain", "full_every", "claim_attempts_max", "relist_max", "parallel"):
+            if getattr(self, name) < 1:
+                raise ConfigError("must be at least 1", setting=name, value=getattr(self, name))
