@@ -24,6 +24,7 @@ SEGMENT_BYTES_MAX = 200
 CERTIFICATE_KEY = ".holdfast/certificate.json"
 
 _WIDTH = 6
+_PARTITION_MAX = 2**32 - 1
 _NUMBER = r"(?P<number>[0-9]{6,20})"
 
 
@@ -38,6 +39,7 @@ class Kind(Enum):
     BATCH = "batch"
     TAG = "tag"
     CLONE = "clone"
+    SOURCES = "sources"
     V1_MANIFEST = "v1 manifest"
     V1_STATE = "v1 state"
     V1_LATEST = "v1 latest"
@@ -86,8 +88,17 @@ class Keys:
         return f"{self.root}checkpoints/"
 
     @property
+    def v1_checkpoints(self) -> str:
+        """What the keys of all checkpoints of the flat layout start with."""
+        return f"{self.checkpoints}checkpoint_"
+
+    @property
     def refs(self) -> str:
         return f"{self.root}refs/"
+
+    @property
+    def sources(self) -> str:
+        return f"{self.root}sources/"
 
     @property
     def latest(self) -> str:
@@ -111,6 +122,10 @@ class Keys:
         suffix = f".{part}" if part else ""
         return f"{self.checkpoints}batch-{_digits(epoch)}{suffix}.lz4"
 
+    def batches(self, epoch: int) -> str:
+        """What the keys of all batches of an epoch start with, and no others."""
+        return f"{self.checkpoints}batch-{_digits(epoch)}."
+
     def file(self, claim: int, name: str) -> str:
         """A large file, or a pack that is no commit's, under the number of its writer's claim."""
         return f"{self.checkpoints}files/{_digits(claim)}/{escape_name(name)}"
@@ -121,11 +136,15 @@ class Keys:
     def clone(self, query: str) -> str:
         return f"{self.refs}clones/{escape_name(query)}.json"
 
+    def source_commit(self, number: int) -> str:
+        """Where all sources stood after a change of their checkpoints."""
+        return f"{self.sources}commit-{_digits(number)}.json"
+
     def v1_manifest(self, number: int) -> str:
-        return f"{self.checkpoints}checkpoint_{_digits(number)}/manifest.json"
+        return f"{self.v1_checkpoints}{_digits(number)}/manifest.json"
 
     def v1_state(self, number: int) -> str:
-        return f"{self.checkpoints}checkpoint_{_digits(number)}/state.bin"
+        return f"{self.v1_checkpoints}{_digits(number)}/state.bin"
 
     def before_manifests_above(self, number: int) -> str:
         """A `start_after` behind which every manifest with a greater number sorts.
@@ -146,9 +165,15 @@ class Keys:
             if match is None:
                 continue
             parsed = _parsed(kind, match.groupdict())
-            if parsed is not None and build(self, parsed) == key:
-                return parsed
+            return parsed if parsed is not None and self._builds(build, parsed, key) else None
         return None
+
+    def _builds(self, build: Callable[[Keys, Parsed], str], parsed: Parsed, key: str) -> bool:
+        """Whether we would write exactly this key; a stranger's object may have any name."""
+        try:
+            return build(self, parsed) == key
+        except ConfigError:
+            return False
 
 
 def _parsed(kind: Kind, groups: dict[str, str | None]) -> Parsed | None:
@@ -200,6 +225,11 @@ _PATTERNS: tuple[tuple[re.Pattern[str], Kind, Callable[[Keys, Parsed], str]], ..
         re.compile(rf"refs/clones/{_NAME}\.json"),
         Kind.CLONE,
         lambda keys, parsed: keys.clone(parsed.name),
+    ),
+    (
+        re.compile(rf"sources/commit-{_NUMBER}\.json"),
+        Kind.SOURCES,
+        lambda keys, parsed: keys.source_commit(parsed.number),
     ),
     (
         re.compile(rf"checkpoints/checkpoint_{_NUMBER}/manifest\.json"),
@@ -265,6 +295,11 @@ def query_path(query: str) -> str:
     return path
 
 
+def query_of_path(path: str) -> str:
+    """The query that lives at this path: `query_path` undone."""
+    return "/".join(unescape_name(segment) for segment in path.strip("/").split("/"))
+
+
 def v1_latest_number(text: str) -> int | None:
     """The id that a flat layout's `latest.txt` names, if it names one."""
     match = re.fullmatch(r"checkpoint_([0-9]{1,20})", text.strip())
@@ -304,25 +339,41 @@ class CheckpointPaths:
 
     def seed_manifest(self, checkpoint: CheckpointId) -> str:
         """Where the seed system put its manifest: no "/" after the id."""
-        return f"{self.base_prefix}{checkpoint}manifest.json"
+        return f"{self.seed_prefix(checkpoint)}manifest.json"
+
+    def seed_prefix(self, checkpoint: CheckpointId) -> str:
+        """What all keys of a checkpoint start with, in either form; ids have one length."""
+        return f"{self.base_prefix}{checkpoint}"
+
+    def relative(self, checkpoint: CheckpointId, key: str) -> str:
+        """A key of this checkpoint as its manifest names it: from its directory."""
+        return key.removeprefix(self.checkpoint_dir(checkpoint))
+
+    def artifact(self, checkpoint: CheckpointId, path: str) -> str:
+        """The key that a manifest's path means: ours are relative, the seed's are whole keys."""
+        if path.startswith(self.seed_prefix(checkpoint)):
+            return path
+        return f"{self.checkpoint_dir(checkpoint)}{path}"
 
     def parse(self, key: str) -> DistributedKey | None:
         """What this key is, with or without the "/" after its id; nothing if not one of ours."""
         match = _DISTRIBUTED.fullmatch(key.removeprefix(self.base_prefix))
         if not key.startswith(self.base_prefix) or match is None:
             return None
-        partition = match["partition"]
+        partition = None if match["partition"] is None else int(match["partition"])
+        if partition is not None and partition > _PARTITION_MAX:
+            return None
         return DistributedKey(
             checkpoint=CheckpointId.parse(match["id"]),
             manifest=match["manifest"] is not None,
             operator=unescape_name(match["operator"] or ""),
-            partition=None if partition is None else int(partition),
+            partition=partition,
             is_delta=match["form"] == "delta",
             source=unescape_name(match["source"] or ""),
         )
 
     def _partition(self, checkpoint: CheckpointId, operator: str, partition: int, form: str) -> str:
-        if not 0 <= partition < 1 << 32:
+        if not 0 <= partition <= _PARTITION_MAX:
             raise ConfigError("a partition is an unsigned 32-bit integer", partition=partition)
         directory = f"{self.checkpoint_dir(checkpoint)}operators/{escape_name(operator)}"
         return f"{directory}/partition-{partition}.{form}"
@@ -343,6 +394,6 @@ class DistributedKey:
 _DISTRIBUTED = re.compile(
     r"(?P<id>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/?"
     r"(?:(?P<manifest>manifest\.json)"
-    r"|operators/(?P<operator>[^/]+)/partition-(?P<partition>[0-9]{1,10})\.(?P<form>snap|delta)"
+    r"|operators/(?P<operator>[^/]+)/partition-(?P<partition>0|[1-9][0-9]{0,9})\.(?P<form>snap|delta)"
     r"|offsets/(?P<source>[^/]+)\.json)"
 )

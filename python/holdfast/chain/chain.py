@@ -1,0 +1,119 @@
+"""One query's chain, for those who use it: every step of the protocol under one name."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from holdfast.chain.claim import claim
+from holdfast.chain.clone import clone
+from holdfast.chain.contents import read_files
+from holdfast.chain.context import Context
+from holdfast.chain.history import Checkpoint, Validation, history, validate
+from holdfast.chain.recover import Recovery, recover
+from holdfast.chain.refs import Ref, read_refs, tag, untag
+from holdfast.chain.remove import remove
+from holdfast.chain.retain import Retainer, RetentionReport
+from holdfast.chain.rollback import RolledBack, reset, rollback
+from holdfast.clock import SYSTEM_CLOCK, Clock
+from holdfast.ids import Nonces, Writer, random_nonce
+from holdfast.settings import ChainSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from holdfast.chain.head import Head
+    from holdfast.chain.writer import ChainWriter, Committed
+    from holdfast.objectstore import ObjectStore
+
+
+class Chain:
+    """The numbered checkpoints of one query on one store; making one sends nothing.
+
+    Each method's errors are those of the function of its name.
+    """
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        query: str,
+        *,
+        settings: ChainSettings | None = None,
+        clock: Clock = SYSTEM_CLOCK,
+        nonces: Nonces = random_nonce,
+        writer: Writer | None = None,
+    ) -> None:
+        self.context = Context(
+            store=store,
+            query=query,
+            settings=settings or ChainSettings(),
+            clock=clock,
+            nonces=nonces,
+            writer=writer or Writer.here(),
+        )
+
+    def recover(self, *, deep: bool = False) -> Recovery:
+        """Find the newest valid checkpoint; only reads."""
+        return recover(self.context, deep=deep)
+
+    def claim(self, *, deep: bool = False) -> ChainWriter:
+        """Take the chain over; earlier writers are fenced."""
+        return claim(self.context, read=partial(recover, deep=deep))
+
+    def read(self, head: Head, paths: Collection[str] | None = None) -> dict[str, bytes]:
+        """Bytes of the files that a head shows."""
+        return read_files(self.context, head, paths)
+
+    def rollback(self, target: int | str) -> RolledBack:
+        """Go back to a checkpoint's number or a tag's name."""
+        return rollback(self.context, target)
+
+    def reset(self, tag_name: str) -> Committed:
+        """Begin anew; the old state stays under this tag."""
+        return reset(self.context, tag_name)
+
+    def tag(self, name: str, target: int | str) -> Ref:
+        """Protect a checkpoint under a name."""
+        return tag(self.context, name, target)
+
+    def untag(self, name: str) -> None:
+        """Stop protecting it."""
+        untag(self.context, name)
+
+    def refs(self) -> list[Ref]:
+        """All tags and clones."""
+        return read_refs(self.context)
+
+    def clone(
+        self, target: int | str, to: str, *, replaced: Mapping[str, bytes] | None = None
+    ) -> Chain:
+        """Begin another query with this one's state, copying nothing."""
+        context = clone(self.context, target, to, replaced=replaced)
+        return Chain(
+            context.store,
+            to,
+            settings=context.settings,
+            clock=context.clock,
+            nonces=context.nonces,
+            writer=context.writer,
+        )
+
+    def retain(self, keep: int, *, dry_run: bool = False) -> RetentionReport:
+        """Delete what the newest `keep` valid checkpoints, tags and clones do not reach."""
+        return Retainer(self.context).run(keep, dry_run=dry_run)
+
+    def sweep(self, *, dry_run: bool = False) -> RetentionReport:
+        """Delete only what no checkpoint at all names: what crashes left behind."""
+        return Retainer(self.context).run(None, dry_run=dry_run)
+
+    def history(self) -> list[Checkpoint]:
+        """Every manifest that is there, in order."""
+        return history(self.context)
+
+    def validate(self, number: int, *, deep: bool = True) -> Validation:
+        """Whether one checkpoint is whole, and if not, why."""
+        return validate(self.context, number, deep=deep)
+
+    def remove(self, *, purge: bool = False) -> int:
+        """Delete the query."""
+        return remove(self.context, purge=purge)

@@ -1,0 +1,120 @@
+"""Claiming a chain: from here on no earlier writer can plan or commit anything that counts.
+
+Failure: killed after the void intent → the number is reserved, an earlier driver is fenced at it,
+and the next claim goes on from there. Killed after the manifest → a claim without a driver, which
+the next start follows as any other checkpoint.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.chain import rules
+from holdfast.chain.compose import Change, Draft, compose
+from holdfast.chain.create import create, fenced_by_manifest
+from holdfast.chain.read import list_manifests, parse_intent
+from holdfast.chain.recover import Recovery, recover
+from holdfast.chain.writer import ChainWriter
+from holdfast.errors import FencedError
+from holdfast.manifest.intent import Intent, IntentKind
+from holdfast.manifest.record import Kind
+from holdfast.objectstore import PutMode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from holdfast.chain.context import Context
+    from holdfast.manifest.plan import Plan
+
+
+def claim(
+    context: Context, *, read: Callable[[Context], Recovery] = recover, new_lineage: bool = False
+) -> ChainWriter:
+    """Take the chain over and return its only writer.
+
+    `read` finds what to go on from; a rollback that repairs a broken chain brings its own, and
+    then begins a new lineage.
+
+    Raises:
+        CorruptionError: there is no state that may be gone on from.
+        FencedError: others claimed in between, a bounded number of times.
+        CommitUnknownError, UnavailableError: the store does not answer.
+    """
+    lost: FencedError | None = None
+    for _ in range(context.settings.claim_attempts_max):
+        recovery = read(context)
+        number = recovery.highest + 1
+        plans = _adopt(recovery, reserve(context, number))
+        draft = _draft(context, recovery, number, plans, new_lineage=new_lineage)
+        outcome = publish(context, draft)
+        if outcome is not None:
+            lost = fenced_by_manifest(context, number, outcome)
+        elif rules.is_highest(number, list_manifests(context, above=number).numbers):
+            recovery.head.advance(draft.entry)
+            return ChainWriter(context, recovery.head, recovery.report)
+    raise lost or FencedError(
+        "others keep claiming this query", hint="let only one driver run it", query=context.query
+    )
+
+
+def publish(context: Context, draft: Draft) -> bytes | None:
+    """Pack, then manifest; None if the number is ours, else what has it (empty if gone again)."""
+    if draft.pack_key:
+        context.store.put(draft.pack_key, draft.pack, mode=PutMode.CREATE)
+    outcome = create(context, context.keys.manifest(draft.entry.number), draft.body)
+    return None if outcome.ours else (outcome.other or b"")
+
+
+def reserve(context: Context, number: int) -> Intent | None:
+    """Void the number's intent; if it is taken, it is the plan of a batch that was running.
+
+    Raises:
+        CorruptionError: what has it cannot be read.
+    """
+    void = Intent(
+        kind=IntentKind.VOID,
+        number=number,
+        nonce=context.nonces(),
+        claim=number,
+        query=context.query,
+        writer=context.writer,
+        timestamp_ms=context.clock.now_ms(),
+    )
+    outcome = create(context, context.keys.intent(number), void.encode())
+    if outcome.ours or outcome.other is None:
+        return None
+    return parse_intent(context, number, outcome.other)
+
+
+def _adopt(recovery: Recovery, found: Intent | None) -> tuple[Plan, ...]:
+    """The plans of all batches after the head, the first one of each batch."""
+    head = recovery.head
+    plans = dict(head.plans)
+    numbers = rules.numbers_to_adopt(head.number, recovery.highest + 1)
+    for intent in (*recovery.intents, found):
+        if intent is not None and intent.plan is not None and intent.number in numbers:
+            plans.setdefault(intent.plan.batch, intent.plan)
+    return tuple(plan for batch, plan in sorted(plans.items()) if batch > head.batch)
+
+
+def _draft(
+    context: Context,
+    recovery: Recovery,
+    number: int,
+    plans: tuple[Plan, ...],
+    *,
+    new_lineage: bool,
+) -> Draft:
+    head = recovery.head
+    change = Change(
+        kind=Kind.CLAIM,
+        number=number,
+        claim=number,
+        lineage=number if new_lineage else head.lineage,
+        batch=head.batch,
+        full=True,
+        facts=head.facts,
+        plans=plans,
+        notes=head.notes,
+    )
+    return compose(context, head, change)

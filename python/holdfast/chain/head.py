@@ -1,0 +1,91 @@
+"""The state that a manifest stands for: every live file, and the plans not yet run.
+
+Reading a chain and writing one use the same step, `Head.advance`: a reader applies what it
+fetched, a writer what it has just made durable.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from holdfast.manifest.facts import Facts
+from holdfast.manifest.record import ChainManifest, Kind
+from holdfast.pack import decode_batch
+
+if TYPE_CHECKING:
+    from holdfast.manifest.files import FileEntry
+    from holdfast.manifest.plan import Plan
+
+
+@dataclass(slots=True, kw_only=True)
+class Head:
+    """The chain as of manifest `number`; 0 is a chain that has none.
+
+    `packs` are the inline packs since the last full manifest, still compressed.
+    """
+
+    number: int = 0
+    sha256: str = ""
+    kind: Kind = Kind.RESET
+    base: int = 0
+    claim: int = 0
+    lineage: int = 0
+    batch: int = -1
+    size_bytes: int = 0
+    timestamp_ms: int = 0
+    facts: Facts = field(default_factory=Facts)
+    files: dict[str, FileEntry] = field(default_factory=dict)
+    packs: dict[int, bytes] = field(default_factory=dict)
+    plans: dict[int, Plan] = field(default_factory=dict)
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    def advance(self, entry: ChainManifest) -> None:
+        """Become what this manifest stands for; it is full, or the next after this head."""
+        record = entry.record
+        if entry.is_full:
+            self.files, self.packs = {}, {}
+        for path in record.removed:
+            self.files.pop(path, None)
+        self.files.update((file.path, file) for file in record.files)
+        pack = entry.inline_pack()
+        if pack:
+            self.packs[entry.number] = pack
+        self.plans = {plan.batch: plan for plan in record.plans}
+        self.number, self.sha256, self.base = entry.number, entry.sha256, record.base
+        self.kind, self.claim, self.lineage = record.kind, record.claim, record.lineage
+        self.batch, self.notes = record.batch, dict(record.notes)
+        self.size_bytes = entry.manifest.size_bytes
+        self.timestamp_ms = entry.manifest.timestamp_ms
+        self.facts = Facts.of(entry.manifest)
+
+    def copy(self) -> Head:
+        """A head of its own, which can go on without this one."""
+        return replace(self, files=dict(self.files), packs=dict(self.packs), plans=dict(self.plans))
+
+    @property
+    def next_batch(self) -> int:
+        return self.batch + 1
+
+    @property
+    def shown_plan(self) -> Plan | None:
+        """The plan that a start shows: that of the next batch, and of no later one."""
+        return self.plans.get(self.next_batch)
+
+    def visible(self) -> dict[str, FileEntry]:
+        """Every file that a start shows: the live ones, and those of the shown plan."""
+        plan = self.shown_plan
+        return self.files if plan is None else {**self.files, **{f.path: f for f in plan.files}}
+
+    def inline_contents(self) -> dict[str, bytes]:
+        """Bytes of the live files that are inside manifests, by path."""
+        wanted: dict[int, set[str]] = {}
+        for path, file in self.files.items():
+            if file.ref is not None and file.ref.kind == "inline":
+                wanted.setdefault(file.ref.number, set()).add(path)
+        return {
+            path: body
+            for number, paths in wanted.items()
+            for path, body in decode_batch(self.packs[number])
+            if path in paths
+        }

@@ -1,0 +1,187 @@
+"""Retention: what no kept checkpoint, tag or clone reaches is deleted, and nothing else.
+
+Order: delete manifests, then list refs, then list manifests, then delete objects. Whoever wants
+to keep an old checkpoint puts a ref before it reads the manifest again, so one of the two sees
+the other.
+
+Failure: killed anywhere → objects that nothing names stay, and the next run finds them.
+Any store error stops the run before anything is deleted that was not yet proven garbage.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from holdfast.chain import rules
+from holdfast.chain.foreign import release, roots_named
+from holdfast.chain.read import Listing, list_intents, list_manifests
+from holdfast.chain.refs import list_refs, read_ref
+from holdfast.chain.summary import Summaries
+from holdfast.chain.tombstone import encode_tombstone
+from holdfast.layout import Kind as KeyKind
+from holdfast.objectstore import scan
+from holdfast.objectstore.parallel import gather
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from holdfast.chain.context import Context
+    from holdfast.manifest.record import ChainManifest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetentionReport:
+    """What was deleted, or would be; `kept_from` is the oldest manifest that stays."""
+
+    kept_from: int
+    manifests: tuple[int, ...] = ()
+    tombstones: tuple[int, ...] = ()
+    intents: int = 0
+    objects: tuple[str, ...] = ()
+    bytes_freed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Decision:
+    """What a run found before it changed anything."""
+
+    listing: Listing
+    stored: dict[str, int]
+    oldest_kept: int
+    doomed: tuple[int, ...] = ()
+    newest_claim: int = 0
+    retired: frozenset[str] = field(default_factory=frozenset)
+    roots: frozenset[str] = field(default_factory=frozenset)
+
+
+class Retainer:
+    """Runs retention for one chain and remembers what it has read."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._summaries = Summaries(context)
+        self._swept_intents = False
+
+    def learn(self, entry: ChainManifest, etag: str) -> None:
+        """Take note of a manifest that this process wrote, so that it need not be read."""
+        self._summaries.learn(entry, etag)
+
+    def run(self, keep: int | None, *, dry_run: bool = False) -> RetentionReport:
+        """Keep the newest `keep` valid checkpoints; None keeps all, and only sweeps orphans.
+
+        Raises:
+            CorruptionError: a ref cannot be read, so nothing can be proven to be garbage.
+            StoreError, UnavailableError: the store said no, or nothing; run it again.
+        """
+        listing = list_manifests(self._context)
+        if keep is not None and len(listing.numbers) <= keep:
+            return RetentionReport(kept_from=min(listing.numbers, default=0))
+        decision = self._decide(listing, keep)
+        fences = tuple(n for n in decision.doomed if self._is_fence(n))
+        plain = tuple(n for n in decision.doomed if n not in fences)
+        intents = self._old_intents(decision, plain)
+        if not dry_run:
+            self._retire(fences, plain)
+        gone = frozenset(decision.doomed) if dry_run else frozenset()
+        garbage = self._garbage(decision, gone)
+        if not dry_run:
+            self._context.store.delete([*map(self._context.keys.intent, intents), *garbage])
+            self._release(decision)
+        return RetentionReport(
+            kept_from=decision.oldest_kept,
+            manifests=plain,
+            tombstones=fences,
+            intents=len(intents),
+            objects=tuple(garbage),
+            bytes_freed=sum(decision.stored[key] for key in garbage),
+        )
+
+    def _decide(self, listing: Listing, keep: int | None) -> _Decision:
+        summaries = self._summaries.of(listing)
+        scanned = scan(self._context.store, self._context.keys.checkpoints)
+        stored = {meta.key: meta.size for meta in scanned}
+        valid = self._summaries.valid(summaries, stored)
+        oldest = None if keep is None else rules.window(valid, keep)
+        start = min(listing.numbers, default=0) if oldest is None else oldest
+        bases = (s.base for number, s in summaries.items() if number >= start and s.is_readable)
+        oldest_kept = min(start, *bases, start)
+        doomed = tuple(
+            number
+            for number, summary in summaries.items()
+            if number < oldest_kept and not summary.is_tombstone
+        )
+        retired = (key for number in doomed for key in summaries[number].keys(self._context))
+        return _Decision(
+            listing=listing,
+            stored=stored,
+            oldest_kept=oldest_kept,
+            doomed=doomed,
+            newest_claim=max((summary.claim for summary in summaries.values()), default=0),
+            retired=frozenset(retired),
+            roots=frozenset(roots_named(ref for n in doomed for ref in summaries[n].named)),
+        )
+
+    def _is_fence(self, number: int) -> bool:
+        return self._summaries.known(number).holds_its_number
+
+    def _retire(self, fences: Iterable[int], plain: Iterable[int]) -> None:
+        """Numbers of claims become tombstones; the others are freed, the oldest first."""
+        context = self._context
+        for number in fences:
+            body = encode_tombstone(context, number, self._summaries.known(number))
+            context.store.put(context.keys.manifest(number), body)
+        context.store.delete([context.keys.manifest(number) for number in plain])
+
+    def _old_intents(self, decision: _Decision, plain: tuple[int, ...]) -> list[int]:
+        """Intents below the oldest kept manifest, but for those of claims.
+
+        A run that was cut short may have left some of numbers that are gone: the first run of
+        each process lists them all.
+        """
+        numbers = plain if self._swept_intents else tuple(list_intents(self._context))
+        self._swept_intents = True
+        return [
+            number
+            for number in numbers
+            if rules.intent_is_old(number, decision.oldest_kept)
+            and not (number in decision.listing.numbers and self._is_fence(number))
+        ]
+
+    def _garbage(self, decision: _Decision, gone: frozenset[int]) -> list[str]:
+        """Keys that were stored at the start and that nothing names now."""
+        context = self._context
+        refs = gather(
+            lambda meta: read_ref(context, meta.key),
+            list_refs(context),
+            parallel=context.settings.parallel,
+        )
+        named = {context.key_of(r.key) for ref in refs for r in ref.entry.record.files.refs if r}
+        now = self._summaries.of(list_manifests(context))
+        if not all(summary.is_readable for number, summary in now.items() if number not in gone):
+            return []  # what it names is not known, and it may be restored from a backup
+        named.update(key for n, s in now.items() if n not in gone for key in s.keys(context))
+        return sorted(
+            key for key in decision.stored if key not in named and self._is_garbage(key, decision)
+        )
+
+    def _is_garbage(self, key: str, decision: _Decision) -> bool:
+        """Whether an object that nothing names can never be named again."""
+        parsed = self._context.keys.parse(key)
+        if parsed is None:
+            return False
+        if parsed.kind is KeyKind.STATE:
+            return rules.pack_is_decided(parsed.number, decision.listing.highest)
+        if parsed.kind is KeyKind.FILE:
+            # What a retired manifest named was committed once, so it is not in flight.
+            abandoned = rules.file_is_abandoned(parsed.number, decision.newest_claim)
+            return abandoned or key in decision.retired
+        return False
+
+    def _release(self, decision: _Decision) -> None:
+        """Drop the refs at other queries whose objects no manifest here names any more."""
+        if not decision.roots:
+            return
+        kept = self._summaries.of(list_manifests(self._context))
+        still = roots_named(ref for summary in kept.values() for ref in summary.named)
+        release(self._context, decision.roots - still)

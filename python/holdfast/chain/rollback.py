@@ -1,0 +1,121 @@
+"""Going back: a rollback to a checkpoint or a tag, and a reset to nothing.
+
+History stays: a rollback is one more full manifest at the end, with the old files. It begins a
+new lineage, in which batches count anew, and adopts no plan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from holdfast.chain import rules
+from holdfast.chain.claim import claim
+from holdfast.chain.compose import Change
+from holdfast.chain.read import list_manifests
+from holdfast.chain.recover import go_on_from
+from holdfast.chain.refs import hold, source, tag
+from holdfast.errors import CommitUnknownError, CorruptionError, HoldfastError
+from holdfast.manifest.facts import Facts
+from holdfast.manifest.record import Kind
+
+if TYPE_CHECKING:
+    from holdfast.chain.context import Context
+    from holdfast.chain.head import Head
+    from holdfast.chain.writer import ChainWriter, Committed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RolledBack:
+    """A durable, confirmed rollback."""
+
+    number: int
+    target: int
+    batch: int
+    repaired: bool
+
+
+def rollback(context: Context, target: int | str) -> RolledBack:
+    """Go back to a checkpoint by number, or to a tag by name; a running driver is fenced.
+
+    Raises:
+        NotFoundError: no such tag.
+        CorruptionError: the target is not valid.
+        FencedError: another writer claimed in between; nothing was rolled back.
+        CommitUnknownError: it was written but is not known to hold; look before you repeat it.
+    """
+    key = context.keys.tag(f".rollback-{context.nonces()}")
+    ref = hold(context, source(context, target), key)
+    try:
+        done = _append(context, ref.head())
+    except CommitUnknownError:
+        raise  # it may stand yet, and then only this ref protects what it names
+    except HoldfastError:
+        context.store.delete([ref.key])
+        raise
+    context.store.delete([ref.key])
+    return done
+
+
+def reset(context: Context, tag_name: str) -> Committed:
+    """Begin anew with no files; what was there stays under a tag.
+
+    Raises:
+        As `rollback`; AlreadyExistsError if the tag's name is taken.
+    """
+    writer = claim(context)
+    head = writer.head
+    tag(context, tag_name, head.number)
+    change = Change(
+        kind=Kind.RESET,
+        number=writer.next_number,
+        claim=head.claim,
+        lineage=writer.next_number,
+        batch=-1,
+        full=True,
+        facts=Facts(),
+        removed=frozenset(head.files),
+    )
+    done = writer.supersede(change, onto=head, target=0)
+    _confirm(context, done.number)
+    return done
+
+
+def _append(context: Context, onto: Head) -> RolledBack:
+    writer, repaired = _take_over(context, onto)
+    change = Change(
+        kind=Kind.ROLLBACK,
+        number=writer.next_number,
+        claim=writer.head.claim,
+        lineage=writer.next_number,
+        batch=onto.batch,
+        full=True,
+        facts=onto.facts,
+        notes=onto.notes,
+    )
+    target = onto.number
+    done = writer.supersede(change, onto=onto, target=target)
+    _confirm(context, done.number)
+    return RolledBack(number=done.number, target=target, batch=done.batch, repaired=repaired)
+
+
+def _take_over(context: Context, onto: Head) -> tuple[ChainWriter, bool]:
+    """A claim; where the chain is too broken for one, a claim on the target itself."""
+    try:
+        return claim(context), False
+    except CorruptionError:
+        return claim(context, read=partial(go_on_from, onto), new_lineage=True), True
+
+
+def _confirm(context: Context, number: int) -> None:
+    """Listed once more: does it hold?"""
+    above = list_manifests(context, above=number).numbers
+    if not rules.is_highest(number, above):
+        raise CommitUnknownError(
+            "a rollback was written, but another writer is ahead of it",
+            hint="`holdfast ls` shows what the chain follows; do not repeat this blindly",
+            query=context.query,
+            number=number,
+            ahead=max(above),
+        )

@@ -1,0 +1,105 @@
+"""The clauses of the protocol, one predicate each, named after what it prevents.
+
+The protocol's steps ask these and decide nothing themselves, so that a test can take one clause
+out and show the schedule in which a batch is then lost, doubled or planned twice.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.manifest.record import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+FENCES = frozenset({Kind.CLAIM, Kind.ROLLBACK, Kind.RESET, Kind.CLONE, Kind.TOMBSTONE})
+
+
+def holds_its_number(kind: Kind) -> bool:
+    """A claim's number is never freed.
+
+    Prevents: a driver asleep for a year creates that number again and goes on unfenced.
+    """
+    return kind in FENCES
+
+
+def is_highest(number: int, listed: Iterable[int]) -> bool:
+    """A claim holds only if, listed once more, nothing is above it.
+
+    Prevents: a claim on a number that retention has freed meanwhile, far below the real head.
+    """
+    return all(other <= number for other in listed)
+
+
+def numbers_to_adopt(valid: int, claimed: int) -> range:
+    """The plans of all numbers above the newest valid checkpoint count, not only the last one's.
+
+    Prevents: after a walk back, a batch that had run is planned a second time, otherwise.
+    """
+    return range(valid + 1, claimed + 1)
+
+
+def must_list_again(*, gone: bool, settled: bool) -> bool:
+    """A listed manifest that is gone or a tombstone means that the listing is old.
+
+    Prevents: recovery finds nothing valid, or something older, beside a healthy newer chain.
+    `settled` is a listing that came out the same twice: then what is gone, is gone.
+    """
+    return gone and not settled
+
+
+def pack_has_number_key(kind: Kind) -> bool:
+    """Only a commit's pack is `state-n.bin`; all others have keys that no one else can write.
+
+    Prevents: a claim and the fenced driver's last commit write the same key for one number.
+    """
+    return kind is Kind.COMMIT
+
+
+def window(valid: Collection[int], keep: int) -> int | None:
+    """The oldest of the newest `keep` valid checkpoints; none if there are fewer.
+
+    Prevents: corrupt checkpoints count as kept, and the last good one is deleted.
+    """
+    return sorted(valid)[-keep] if len(valid) >= keep else None
+
+
+def intent_is_old(number: int, oldest_kept: int) -> bool:
+    """An intent goes only below the oldest kept manifest.
+
+    Prevents: the plan of the running batch, or of one that a walk back runs again, is lost.
+    """
+    return number < oldest_kept
+
+
+def pack_is_decided(number: int, highest: int) -> bool:
+    """A pack of number n can be garbage only once a manifest of n or above exists.
+
+    Prevents: retention deletes a pack whose manifest is about to be created.
+    """
+    return number <= highest
+
+
+def file_is_abandoned(claim: int, newest_claim: int) -> bool:
+    """A large file that no manifest has named yet is in flight while its claim is the newest.
+
+    Prevents: retention deletes a file between its upload and its commit.
+    """
+    return claim < newest_claim
+
+
+def walks_over_rollback(valid: int, highest: int, rollbacks: Collection[int]) -> bool:
+    """A rollback whose manifest cannot be read stops recovery.
+
+    Prevents: walking back over it brings the undone batches to life again.
+    """
+    return any(valid < number <= highest for number in rollbacks)
+
+
+def plan_differs(carried: Mapping[int, str], batch: int, digest: str) -> bool:
+    """A batch that was planned before runs with that plan or not at all.
+
+    Prevents: a batch whose sink has run is run again with other offsets.
+    """
+    return batch in carried and carried[batch] != digest

@@ -1,0 +1,213 @@
+"""A chain's manifest: the seed's 22 fields, and beside them one object, `holdfast`.
+
+Readers of the seed's format ignore that object and still list, validate and recover the
+checkpoint. Ours refuse one without it, one with another checksum, and one of a newer format.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from holdfast.errors import ConfigError, CorruptionError
+from holdfast.ids import Writer
+from holdfast.manifest.fields import I64_MAX, Fields, parse_object
+from holdfast.manifest.files import FileTable
+from holdfast.manifest.model import CheckpointManifest
+from holdfast.manifest.plan import Plan
+from holdfast.manifest.seal import check_seal, seal
+from holdfast.version import VERSION
+
+FORMAT = 1
+OPERATOR = "holdfast"  # the name under which an inline pack or the sidecar is an operator's state
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Kind(Enum):
+    """Why a manifest was written."""
+
+    COMMIT = "commit"
+    CLAIM = "claim"
+    ROLLBACK = "rollback"
+    RESET = "reset"
+    CLONE = "clone"
+    TAG = "tag"
+    TOMBSTONE = "tombstone"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parent:
+    """The manifest whose state this one goes on from; `query` only where it is another's."""
+
+    number: int
+    sha256: str
+    query: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What the chain knows of one manifest.
+
+    `claim` is the number of the writer's claim, `lineage` that of the last rollback or reset,
+    `base` that of the full manifest which this one's changes add up from (its own if it is full).
+    """
+
+    kind: Kind
+    nonce: str
+    claim: int
+    lineage: int
+    query: str
+    batch: int
+    writer: Writer
+    base: int
+    parent: Parent | None = None
+    files: FileTable = field(default_factory=FileTable)
+    removed: tuple[str, ...] = ()
+    plans: tuple[Plan, ...] = ()
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChainManifest:
+    """A decoded manifest; `sha256` is that of its very bytes."""
+
+    manifest: CheckpointManifest
+    record: Record
+    sha256: str
+
+    @property
+    def number(self) -> int:
+        return self.manifest.checkpoint_id
+
+    @property
+    def is_full(self) -> bool:
+        return self.record.base == self.number
+
+    def inline_pack(self) -> bytes:
+        """The pack inside this manifest; empty if there is none."""
+        state = self.manifest.operator_states.get(OPERATOR)
+        return (state.decode_inline() or b"") if state is not None else b""
+
+
+def encode_chain_manifest(manifest: CheckpointManifest, record: Record) -> bytes:
+    """The sealed JSON; `manifest` brings the 22 fields."""
+    own: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "kind": record.kind.value,
+        "nonce": record.nonce,
+        "claim": record.claim,
+        "lineage": record.lineage,
+        "query": record.query,
+        "batch": record.batch,
+        "writer": writer_to_json(record.writer),
+        "base": record.base,
+        "parent": _parent_to_json(record.parent),
+        "plans": [plan.to_json() for plan in record.plans],
+        "notes": record.notes,
+        "removed": record.removed,
+        "files": record.files.to_json(),
+    }
+    try:
+        return seal(orjson.dumps({**manifest.to_json(), "holdfast": own}), depth=2)
+    except (orjson.JSONEncodeError, TypeError) as error:
+        raise ConfigError("a manifest holds what JSON cannot", reason=error) from error
+
+
+def decode_chain_manifest(data: bytes, *, number: int | None, query: str) -> ChainManifest:
+    """Read and check what should be manifest `number` of this query; a ref may have any number.
+
+    Raises:
+        CorruptionError: damaged, of another number or query, or not a chain's manifest.
+        ConfigError: written by a newer version than this one reads.
+    """
+    what = "ref" if number is None else f"manifest {number}"
+    fields = parse_object(data, what)
+    own = fields.object("holdfast")
+    check_format(own, what)
+    check_seal(data, what, depth=2)
+    manifest = CheckpointManifest.from_fields(fields)
+    if number is not None and manifest.checkpoint_id != number:
+        raise CorruptionError(f"{what} is that of another number", found=manifest.checkpoint_id)
+    record = _record(own, manifest.checkpoint_id)
+    if record.query != query:
+        raise CorruptionError(
+            f"{what} is that of another query",
+            hint="a chain cannot be copied to another name; use `holdfast clone`",
+            found=record.query,
+            expected=query,
+        )
+    return ChainManifest(manifest=manifest, record=record, sha256=hashlib.sha256(data).hexdigest())
+
+
+def check_format(own: Fields, what: str) -> None:
+    """Refuse a newer format before anything else is looked at.
+
+    Raises:
+        ConfigError: a newer holdfast wrote this.
+    """
+    version = own.text("version")
+    if own.integer("format") > FORMAT:
+        raise ConfigError(
+            f"{what} was written by a newer holdfast", hint=f"pip install 'holdfast>={version}'"
+        )
+
+
+def writer_to_json(writer: Writer) -> dict[str, Any]:
+    return {
+        "host": writer.host,
+        "application": writer.application,
+        "pid": writer.pid,
+        "user": writer.user,
+    }
+
+
+def writer_from_json(fields: Fields) -> Writer:
+    return Writer(
+        host=fields.text("host"),
+        application=fields.text("application"),
+        pid=fields.integer("pid"),
+        user=fields.text("user"),
+    )
+
+
+def _record(own: Fields, number: int) -> Record:
+    kind = own.text("kind")
+    if kind not in Kind._value2member_map_:
+        raise own.wrong("kind", "a known kind", kind)
+    return Record(
+        kind=Kind(kind),
+        nonce=own.text("nonce"),
+        claim=own.integer("claim"),
+        lineage=own.integer("lineage"),
+        query=own.text("query"),
+        batch=own.integer("batch", low=-1, high=I64_MAX),
+        writer=writer_from_json(own.object("writer")),
+        base=own.integer("base", high=number),
+        parent=_parent_from_json(own.optional("parent")),
+        files=FileTable.from_json(own.object("files"), number=number),
+        removed=tuple(own.array("removed", of=str)),
+        plans=tuple(Plan.from_json(item, "plan") for item in own.array("plans")),
+        notes=own.object("notes").rest(),
+    )
+
+
+def _parent_to_json(parent: Parent | None) -> dict[str, Any] | None:
+    if parent is None:
+        return None
+    return {"number": parent.number, "sha256": parent.sha256, "query": parent.query}
+
+
+def _parent_from_json(value: object) -> Parent | None:
+    if value is None:
+        return None
+    fields = Fields(value, "parent")
+    return Parent(
+        number=fields.integer("number"), sha256=fields.text("sha256"), query=fields.text("query")
+    )

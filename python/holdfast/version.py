@@ -1,0 +1,3 @@
+"""The version: written into manifests, and what the build reads."""
+
+VERSION = "0.1.0"
