@@ -23,7 +23,7 @@ setup: $(VENV)/.ready ## make .venv and install everything into it
 
 .PHONY: quick
 quick: $(VENV)/.ready ## the tests that need no server, in under a minute
-	@$(BIN)/python -m pytest -m "not s3 and not crate and not slow"
+	@$(BIN)/python -m pytest -n auto --dist worksteal -q -m "not s3 and not crate and not slow"
 
 .PHONY: test
 test: quick ## every test: quick tier first, then real S3

@@ -100,14 +100,16 @@ class CheckpointId:
     def __str__(self) -> str:
         return str(self.value)
 
-    def __lt__(self, other: CheckpointId) -> bool:
-        return self.value < other.value
+    def __lt__(self, other: object) -> bool:
+        return self.value < other.value if isinstance(other, CheckpointId) else NotImplemented
 
 
 class UuidV7Generator:
     """RFC 9562 version 7, with the random part counted up while the millisecond stands still.
 
     A clock that goes back does not take the ids back: the last millisecond is used again.
+    A forked child goes on one millisecond later, so that it and its parent never count up from
+    the same number.
     """
 
     def __init__(
@@ -121,6 +123,11 @@ class UuidV7Generator:
         self._lock = threading.Lock()
         self._millisecond = -1
         self._random = 0
+
+    def after_fork(self) -> None:
+        """In the child: another thread of the parent may have held the lock for ever."""
+        self._lock = threading.Lock()
+        self._random = 1 << _RANDOM_BITS
 
     def next(self) -> uuid.UUID:
         with self._lock:
@@ -146,3 +153,4 @@ def _compose(millisecond: int, random: int) -> uuid.UUID:
 
 
 _GENERATOR = UuidV7Generator()
+os.register_at_fork(after_in_child=_GENERATOR.after_fork)

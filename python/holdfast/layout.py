@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SEGMENT_BYTES_MAX = 200
-CERTIFICATE_KEY = ".holdfast/certificate.json"
 
 _WIDTH = 6
 _PARTITION_MAX = 2**32 - 1
@@ -147,14 +146,12 @@ class Keys:
         return f"{self.v1_checkpoints}{_digits(number)}/state.bin"
 
     def before_manifests_above(self, number: int) -> str:
-        """A `start_after` behind which every manifest with a greater number sorts.
+        """A `start_after` behind which every manifest with a greater number sorts."""
+        return f"{self.manifests}manifest-{_before_above(number)}"
 
-        Wider numbers sort before narrower ones with greater leading digits, so where a wider
-        number would sort before this one, the listing starts before the first wider one.
-        """
-        digits = _digits(number)
-        wider = "1" + "0" * (len(digits) - 1)
-        return f"{self.manifests}manifest-{min(digits, wider)}"
+    def before_intents_above(self, number: int) -> str:
+        """A `start_after` behind which every intent with a greater number sorts."""
+        return f"{self.intents}intent-{_before_above(number)}"
 
     def parse(self, key: str) -> Parsed | None:
         """What this key is, or nothing if it is not one of ours."""
@@ -249,6 +246,16 @@ def _digits(number: int) -> str:
     if not 0 <= number <= U64_MAX:
         raise ConfigError("a checkpoint number is an unsigned 64-bit integer", number=number)
     return f"{number:0{_WIDTH}}"
+
+
+def _before_above(number: int) -> str:
+    """Digits that sort before those of every greater number.
+
+    Wider numbers sort before narrower ones with greater leading digits, so where a wider number
+    would sort before this one, it is the first wider one that counts.
+    """
+    digits = _digits(number)
+    return min(digits, "1" + "0" * (len(digits) - 1))
 
 
 def escape_name(name: str) -> str:

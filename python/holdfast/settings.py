@@ -16,6 +16,7 @@ U64_MAX = 2**64 - 1
 
 KEY_BYTES_MAX = 1024
 LIST_PAGE_MAX = 1000
+CERTIFICATE_KEY = ".holdfast/certificate.json"
 BATCH_FLUSH_BYTES = 8 * MIB
 
 

@@ -106,9 +106,9 @@ class Chain:
         """Delete only what no checkpoint at all names: what crashes left behind."""
         return Retainer(self.context).run(None, dry_run=dry_run)
 
-    def history(self) -> list[Checkpoint]:
-        """Every manifest that is there, in order."""
-        return history(self.context)
+    def history(self, *, newest: int | None = None) -> list[Checkpoint]:
+        """Every manifest that is there, or so many of the newest, in order."""
+        return history(self.context, newest=newest)
 
     def validate(self, number: int, *, deep: bool = True) -> Validation:
         """Whether one checkpoint is whole, and if not, why."""

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 from holdfast.chain import rules
 from holdfast.chain.compose import Change, Draft, compose
 from holdfast.chain.create import create, fenced_by_manifest
-from holdfast.chain.read import list_manifests, parse_intent
+from holdfast.chain.read import fetch_intent, list_intents, list_manifests, parse_intent
 from holdfast.chain.recover import Recovery, recover
 from holdfast.chain.writer import ChainWriter
 from holdfast.errors import FencedError
 from holdfast.manifest.intent import Intent, IntentKind
 from holdfast.manifest.record import Kind
 from holdfast.objectstore import PutMode
+
+_BLOCK_MAX = 64
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,6 +43,7 @@ def claim(
         CommitUnknownError, UnavailableError: the store does not answer.
     """
     lost: FencedError | None = None
+    blocked = 0
     for _ in range(context.settings.claim_attempts_max):
         recovery = read(context)
         number = recovery.highest + 1
@@ -49,12 +52,34 @@ def claim(
         outcome = publish(context, draft)
         if outcome is not None:
             lost = fenced_by_manifest(context, number, outcome)
-        elif rules.is_highest(number, list_manifests(context, above=number).numbers):
-            recovery.head.advance(draft.entry)
-            return ChainWriter(context, recovery.head, recovery.report)
+            blocked = _block(context, number + 1)
+        elif number >= blocked:
+            ahead = _ahead(context, number)
+            if rules.is_highest(number, ahead):
+                recovery.head.advance(draft.entry)
+                return ChainWriter(context, recovery.head, recovery.report)
+            blocked = max(ahead)
     raise lost or FencedError(
         "others keep claiming this query", hint="let only one driver run it", query=context.query
     )
+
+
+def _ahead(context: Context, number: int) -> set[int]:
+    """Numbers above this one that have a manifest or an intent."""
+    return {*list_manifests(context, above=number).numbers, *list_intents(context, above=number)}
+
+
+def _block(context: Context, start: int) -> int:
+    """Void the first free number from here on, and return it.
+
+    A driver that commits faster than this claim reads would win for ever. It needs two writes
+    per number and this needs one, so it is overtaken, and stops where this got ahead of it.
+    Every claim then goes on to that number, for no one can plan it any more.
+    """
+    for number in range(start, start + _BLOCK_MAX):
+        if create(context, context.keys.intent(number), _void(context, number)).ours:
+            return number
+    return start
 
 
 def publish(context: Context, draft: Draft) -> bytes | None:
@@ -71,7 +96,14 @@ def reserve(context: Context, number: int) -> Intent | None:
     Raises:
         CorruptionError: what has it cannot be read.
     """
-    void = Intent(
+    outcome = create(context, context.keys.intent(number), _void(context, number))
+    if outcome.ours or outcome.other is None:
+        return None
+    return parse_intent(context, number, outcome.other)
+
+
+def _void(context: Context, number: int) -> bytes:
+    return Intent(
         kind=IntentKind.VOID,
         number=number,
         nonce=context.nonces(),
@@ -79,11 +111,16 @@ def reserve(context: Context, number: int) -> Intent | None:
         query=context.query,
         writer=context.writer,
         timestamp_ms=context.clock.now_ms(),
-    )
-    outcome = create(context, context.keys.intent(number), void.encode())
-    if outcome.ours or outcome.other is None:
-        return None
-    return parse_intent(context, number, outcome.other)
+    ).encode()
+
+
+def adopted(context: Context, recovery: Recovery) -> tuple[Plan, ...]:
+    """The plans that a claim would carry now, the first one being shown; only reads.
+
+    Raises:
+        CorruptionError: the plan of a batch that may have run cannot be read.
+    """
+    return _adopt(recovery, fetch_intent(context, recovery.highest + 1))
 
 
 def _adopt(recovery: Recovery, found: Intent | None) -> tuple[Plan, ...]:

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 from holdfast.chain.objects import Presence, check_hashes, needed
 from holdfast.chain.read import GoneError, Reader, list_manifests
 from holdfast.errors import ConfigError, CorruptionError
+from holdfast.objectstore.parallel import gather
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from holdfast.chain.context import Context
+    from holdfast.chain.head import Head
+    from holdfast.chain.refs import Ref
     from holdfast.ids import Writer
+    from holdfast.manifest.files import ObjectRef
     from holdfast.manifest.record import ChainManifest
 
 
@@ -42,13 +46,14 @@ class Validation:
     bytes: int = 0
 
 
-def history(context: Context) -> list[Checkpoint]:
-    """Every manifest that is there, tombstones left out."""
-    listing = list_manifests(context)
+def history(context: Context, *, newest: int | None = None) -> list[Checkpoint]:
+    """Every manifest that is there, or so many of the newest, tombstones left out."""
+    numbers = list_manifests(context).numbers
+    wanted = list(numbers.items())[-newest:] if newest else list(numbers.items())
     reader = Reader(context)
-    reader.prefetch(listing.numbers)
+    reader.prefetch(number for number, _ in wanted)
     found: list[Checkpoint] = []
-    for number, meta in listing.numbers.items():
+    for number, meta in wanted:
         try:
             found.append(Checkpoint(number=number, bytes=meta.size, entry=reader.manifest(number)))
         except GoneError:
@@ -70,17 +75,69 @@ def validate(
     Raises:
         UnavailableError, StoreError: the store said no, or nothing.
     """
-    reader = Reader(context)
-    try:
-        head = reader.head(number)
-        refs = needed(head)
-        Presence(context).check(refs)
-        if deep:
-            check_hashes(context, refs, progress=progress)
-            _check_parent(reader, number)
-    except (CorruptionError, ConfigError) as error:
-        return Validation(number=number, valid=False, issues=(str(error),))
-    return Validation(number=number, valid=True, files=len(head.files), bytes=head.size_bytes)
+    return Validator(context, deep=deep, progress=progress).check(number)
+
+
+class Validator:
+    """Checks many checkpoints of one chain; what they share is read and hashed once."""
+
+    def __init__(
+        self,
+        context: Context,
+        *,
+        deep: bool = True,
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        self._context = context
+        self._deep = deep
+        self._progress = progress
+        self._reader = Reader(context)
+        self._presence = Presence(context)
+        self._hashed: dict[ObjectRef, CorruptionError | None] = {}
+
+    def objects(self, number: int) -> list[ObjectRef]:
+        """What a check of this number reads; nothing if its manifests cannot be read."""
+        try:
+            return needed(self._reader.head(number))
+        except CorruptionError:
+            return []
+
+    def check(self, number: int) -> Validation:
+        """Whether a checkpoint is whole."""
+        return self._judge(number, lambda: self._reader.head(number), parent=True)
+
+    def check_ref(self, ref: Ref) -> Validation:
+        """Whether what a tag or a clone protects is whole; it needs no manifest but itself."""
+        return self._judge(ref.entry.number, ref.head, parent=False)
+
+    def _judge(self, number: int, find: Callable[[], Head], *, parent: bool) -> Validation:
+        try:
+            head = find()
+            refs = needed(head)
+            self._presence.check(refs)
+            if self._deep:
+                self._check_hashes(refs)
+            if self._deep and parent:
+                _check_parent(self._reader, number)
+        except (CorruptionError, ConfigError) as error:
+            return Validation(number=number, valid=False, issues=(str(error),))
+        return Validation(number=number, valid=True, files=len(head.files), bytes=head.size_bytes)
+
+    def _check_hashes(self, refs: list[ObjectRef]) -> None:
+        fresh = [ref for ref in refs if ref not in self._hashed]
+        found = gather(self._hash, fresh, parallel=self._context.settings.parallel)
+        self._hashed.update(zip(fresh, found, strict=True))
+        for ref in refs:
+            problem = self._hashed[ref]
+            if problem is not None:
+                raise problem
+
+    def _hash(self, ref: ObjectRef) -> CorruptionError | None:
+        try:
+            check_hashes(self._context, [ref], progress=self._progress)
+        except CorruptionError as error:
+            return error
+        return None
 
 
 def _check_parent(reader: Reader, number: int) -> None:

@@ -50,10 +50,13 @@ def list_manifests(context: Context, *, above: int | None = None) -> Listing:
     return Listing(dict(sorted((n, m) for n, m in found.items() if above is None or n > above)))
 
 
-def list_intents(context: Context) -> list[int]:
-    """The numbers of all intents, ascending."""
-    parsed = (context.keys.parse(m.key) for m in scan(context.store, context.keys.intents))
-    return sorted(p.number for p in parsed if p is not None and p.kind is KeyKind.INTENT)
+def list_intents(context: Context, *, above: int = 0) -> list[int]:
+    """The numbers of all intents above one, ascending."""
+    keys = context.keys
+    start_after = keys.before_intents_above(above)
+    parsed = (keys.parse(m.key) for m in scan(context.store, keys.intents, start_after=start_after))
+    found = (p.number for p in parsed if p is not None and p.kind is KeyKind.INTENT)
+    return sorted(number for number in found if number > above)
 
 
 def fetch_intent(context: Context, number: int) -> Intent | None:

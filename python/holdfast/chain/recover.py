@@ -44,9 +44,9 @@ class Recovery:
     """The head to go on from, the highest number listed, and the intents in between."""
 
     head: Head
-    highest: int
-    intents: tuple[Intent, ...]
     report: ChainReport
+    highest: int = 0
+    intents: tuple[Intent, ...] = ()
 
 
 def recover(context: Context, *, deep: bool = False) -> Recovery:
@@ -63,14 +63,17 @@ def recover(context: Context, *, deep: bool = False) -> Recovery:
     previous: Listing | None = None
     for _ in range(context.settings.relist_max):
         listing = list_manifests(context)
+        settled = listing == previous
+        previous = listing
         if not listing.numbers:
-            return _fresh(context)
-        walk = _Walk(context, listing, settled=listing == previous, deep=deep)
+            if _is_fresh(context, settled=settled):
+                return Recovery(head=Head(), report=ChainReport(chosen=None))
+            continue
+        walk = _Walk(context, listing, settled=settled, deep=deep)
         head = walk.run()
         if head is not None:
             report = walk.report(head, context.clock.monotonic() - started)
             return _between(context, head, listing, report)
-        previous = listing
     raise UnavailableError(
         "the chain changed while it was read, again and again",
         hint="another driver is running this query; start again when it has stopped",
@@ -82,19 +85,25 @@ def go_on_from(onto: Head, context: Context) -> Recovery:
     """A `read` for `claim`: this head, whatever the chain holds; the listing gives the number."""
     highest = list_manifests(context).highest
     report = ChainReport(chosen=onto.number or None, highest=highest)
-    return Recovery(head=onto.copy(), highest=highest, intents=(), report=report)
+    return Recovery(head=onto.copy(), highest=highest, report=report)
 
 
-def _fresh(context: Context) -> Recovery:
+def _is_fresh(context: Context, *, settled: bool) -> bool:
+    """No manifest: is there a sign that there was one?
+
+    Intents without manifests may also be a chain that was begun since the manifests were listed.
+    """
     intents = list_intents(context)
-    if intents and intents[-1] > 1:
-        raise CorruptionError(
-            "a chain has intents but no manifest: its checkpoints were deleted",
-            hint="restore them, or remove the rest with `holdfast rm` to start afresh",
-            query=context.query,
-            highest_intent=intents[-1],
-        )
-    return Recovery(head=Head(), highest=0, intents=(), report=ChainReport(chosen=None))
+    if not intents or intents[-1] <= 1:
+        return True
+    if not settled:
+        return False
+    raise CorruptionError(
+        "a chain has intents but no manifest: its checkpoints were deleted",
+        hint="restore them, or remove the rest with `holdfast rm` to start afresh",
+        query=context.query,
+        highest_intent=intents[-1],
+    )
 
 
 class _Walk:

@@ -45,7 +45,9 @@ def remove(context: Context, *, purge: bool = False) -> int:
     writer = claim(context, read=partial(go_on_from, Head()), new_lineage=True)
     number = writer.head.number
     fence = {context.keys.manifest(number), context.keys.intent(number)}
-    doomed = [meta.key for meta in scan(context.store, context.keys.root)]
+    # Below this root there may be other queries too: "eu" and "eu/orders" live side by side.
+    stored = (meta.key for meta in scan(context.store, context.keys.root))
+    doomed = [key for key in stored if context.keys.parse(key) is not None]
     # Intents go last: while one is left, a start refuses to take the query for a new one.
     doomed.sort(key=lambda key: (key.startswith(context.keys.intents), key))
     doomed = [key for key in doomed if purge or key not in fence]

@@ -49,6 +49,7 @@ class _Decision:
     listing: Listing
     stored: dict[str, int]
     oldest_kept: int
+    fences: frozenset[int] = frozenset()
     doomed: tuple[int, ...] = ()
     newest_claim: int = 0
     retired: frozenset[str] = field(default_factory=frozenset)
@@ -78,8 +79,8 @@ class Retainer:
         if keep is not None and len(listing.numbers) <= keep:
             return RetentionReport(kept_from=min(listing.numbers, default=0))
         decision = self._decide(listing, keep)
-        fences = tuple(n for n in decision.doomed if self._is_fence(n))
-        plain = tuple(n for n in decision.doomed if n not in fences)
+        fences = tuple(n for n in decision.doomed if n in decision.fences)
+        plain = tuple(n for n in decision.doomed if n not in decision.fences)
         intents = self._old_intents(decision, plain)
         if not dry_run:
             self._retire(fences, plain)
@@ -102,8 +103,8 @@ class Retainer:
         scanned = scan(self._context.store, self._context.keys.checkpoints)
         stored = {meta.key: meta.size for meta in scanned}
         valid = self._summaries.valid(summaries, stored)
-        oldest = None if keep is None else rules.window(valid, keep)
-        start = min(listing.numbers, default=0) if oldest is None else oldest
+        wanted = len(listing.numbers) if keep is None else keep
+        start = rules.oldest_to_keep(listing.numbers, valid, wanted)
         bases = (s.base for number, s in summaries.items() if number >= start and s.is_readable)
         oldest_kept = min(start, *bases, start)
         doomed = tuple(
@@ -116,14 +117,12 @@ class Retainer:
             listing=listing,
             stored=stored,
             oldest_kept=oldest_kept,
+            fences=frozenset(n for n, summary in summaries.items() if summary.holds_its_number),
             doomed=doomed,
             newest_claim=max((summary.claim for summary in summaries.values()), default=0),
             retired=frozenset(retired),
             roots=frozenset(roots_named(ref for n in doomed for ref in summaries[n].named)),
         )
-
-    def _is_fence(self, number: int) -> bool:
-        return self._summaries.known(number).holds_its_number
 
     def _retire(self, fences: Iterable[int], plain: Iterable[int]) -> None:
         """Numbers of claims become tombstones; the others are freed, the oldest first."""
@@ -144,8 +143,7 @@ class Retainer:
         return [
             number
             for number in numbers
-            if rules.intent_is_old(number, decision.oldest_kept)
-            and not (number in decision.listing.numbers and self._is_fence(number))
+            if number not in decision.fences and rules.intent_is_old(number, decision.oldest_kept)
         ]
 
     def _garbage(self, decision: _Decision, gone: frozenset[int]) -> list[str]:

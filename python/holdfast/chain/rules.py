@@ -25,7 +25,7 @@ def holds_its_number(kind: Kind) -> bool:
 
 
 def is_highest(number: int, listed: Iterable[int]) -> bool:
-    """A claim holds only if, listed once more, nothing is above it.
+    """A claim holds only if, listed once more, no manifest and no intent is above it.
 
     Prevents: a claim on a number that retention has freed meanwhile, far below the real head.
     """
@@ -57,12 +57,12 @@ def pack_has_number_key(kind: Kind) -> bool:
     return kind is Kind.COMMIT
 
 
-def window(valid: Collection[int], keep: int) -> int | None:
-    """The oldest of the newest `keep` valid checkpoints; none if there are fewer.
+def oldest_to_keep(listed: Collection[int], valid: Collection[int], keep: int) -> int:
+    """The oldest of the newest `keep` valid checkpoints; the oldest of all if there are fewer.
 
     Prevents: corrupt checkpoints count as kept, and the last good one is deleted.
     """
-    return sorted(valid)[-keep] if len(valid) >= keep else None
+    return sorted(valid)[-keep] if len(valid) >= keep else min(listed, default=0)
 
 
 def intent_is_old(number: int, oldest_kept: int) -> bool:

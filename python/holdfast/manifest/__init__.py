@@ -1,5 +1,11 @@
 """Manifests: what makes a checkpoint exist, as bytes in and bytes out."""
 
+from holdfast.manifest.distributed import (
+    CheckpointManifestV2,
+    OperatorSnapshotEntry,
+    PartitionSnapshotEntry,
+    SourceOffsetEntry,
+)
 from holdfast.manifest.model import CheckpointManifest, ManifestValidationError
 from holdfast.manifest.nested import (
     ConnectorCheckpoint,
@@ -11,10 +17,14 @@ from holdfast.manifest.nested import (
 
 __all__ = [
     "CheckpointManifest",
+    "CheckpointManifestV2",
     "ConnectorCheckpoint",
     "InFlightRecord",
     "ManifestValidationError",
     "OperatorCheckpoint",
+    "OperatorSnapshotEntry",
+    "PartitionSnapshotEntry",
     "SinkCommitStatus",
     "SinkState",
+    "SourceOffsetEntry",
 ]

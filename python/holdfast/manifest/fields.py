@@ -1,4 +1,7 @@
-"""Typed reading of decoded JSON: a wrong type is a `CorruptionError` that names the field."""
+"""Typed reading of decoded JSON: a wrong type is a `CorruptionError` that names the field.
+
+The same reading is the check before writing, so nothing is stored that could not be read back.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 
-from holdfast.errors import CorruptionError
+from holdfast.errors import ConfigError, CorruptionError
 from holdfast.settings import U64_MAX
 
 if TYPE_CHECKING:
@@ -32,6 +35,21 @@ def parse_object(data: Buffer, what: str) -> Fields:
     except orjson.JSONDecodeError as error:
         raise CorruptionError(f"{what} is not JSON", reason=error) from error
     return Fields(value, what)
+
+
+def encode_checked(
+    document: dict[str, Any], read: Callable[[Fields], object], what: str, *, pretty: bool
+) -> bytes:
+    """The JSON text of a document that `read` takes.
+
+    Raises:
+        ConfigError: it does not, or JSON cannot hold it.
+    """
+    try:
+        read(Fields(document, what))
+        return orjson.dumps(document, option=orjson.OPT_INDENT_2 if pretty else 0)
+    except (CorruptionError, orjson.JSONEncodeError, TypeError) as error:
+        raise ConfigError(f"{what} holds what no reader could take", reason=error) from error
 
 
 class Fields:
@@ -95,6 +113,13 @@ class Fields:
             self._left.pop(name, None)
             return None
         return self.text(name)
+
+    def integers(self, name: str, *, low: int = 0, high: int = U64_MAX) -> list[int]:
+        """A list of whole numbers in a range."""
+        values: list[int] = self.array(name, of=int)
+        if values and not (low <= min(values) and max(values) <= high):
+            raise self.wrong(name, f"integers from {low} to {high}", (min(values), max(values)))
+        return values
 
     def array(self, name: str, *, of: type | None = None, missing_ok: bool = True) -> list[Any]:
         """A list, and if asked, of one type throughout."""

@@ -9,10 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from holdfast.clock import SYSTEM_CLOCK, Clock
-from holdfast.errors import ConfigError
 from holdfast.manifest.fields import (
     I64_MAX,
     I64_MIN,
@@ -20,6 +17,7 @@ from holdfast.manifest.fields import (
     Fields,
     as_i64,
     as_u64,
+    encode_checked,
     parse_object,
 )
 from holdfast.manifest.nested import (
@@ -88,10 +86,11 @@ class CheckpointManifest:
                 if sink not in self.sink_commit_statuses
             ]
         if self.source_names:
+            known = set(self.source_names)
             found += [
                 f"source_offsets contains '{source}' not in source_names"
                 for source in self.source_offsets
-                if source not in self.source_names
+                if source not in known
             ]
         if self.is_incremental and self.parent_id is None:
             found.append("incremental checkpoint has no parent_id")
@@ -110,20 +109,16 @@ class CheckpointManifest:
             name: [record.to_json() for record in records]
             for name, records in sorted(self.inflight_data.items())
         }
-        return {**document, **self.extra}
+        # Twice, so that the fields come first and no unknown one can take the place of a known.
+        return {**document, **self.extra, **document}
 
     def encode(self, *, pretty: bool = False) -> bytes:
         """The JSON text.
 
         Raises:
-            ConfigError: a value that no reader could take, such as a number beyond 64 bits.
+            ConfigError: a value that no reader could take, such as a negative or over-large number.
         """
-        try:
-            return orjson.dumps(self.to_json(), option=orjson.OPT_INDENT_2 if pretty else 0)
-        except (orjson.JSONEncodeError, TypeError) as error:
-            raise ConfigError(
-                "a manifest holds what JSON cannot", id=self.checkpoint_id, reason=error
-            ) from error
+        return encode_checked(self.to_json(), self.from_fields, "manifest", pretty=pretty)
 
     @classmethod
     def decode(cls, data: Buffer) -> CheckpointManifest:
@@ -149,7 +144,7 @@ class CheckpointManifest:
             operator_states=fields.mapping("operator_states", OperatorCheckpoint.from_json),
             table_store_checkpoint_path=fields.optional_text("table_store_checkpoint_path"),
             wal_position=fields.integer("wal_position", default=0),
-            per_core_wal_positions=fields.array("per_core_wal_positions", of=int),
+            per_core_wal_positions=fields.integers("per_core_wal_positions"),
             watermark=fields.optional_integer("watermark", low=I64_MIN, high=I64_MAX),
             source_watermarks=fields.mapping("source_watermarks", as_i64),
             source_names=fields.array("source_names", of=str),

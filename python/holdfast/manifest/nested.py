@@ -1,4 +1,4 @@
-"""The nested types of a checkpoint manifest."""
+"""The nested types of a checkpoint manifest; fields that they do not know are kept in `extra`."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ class ConnectorCheckpoint:
     offsets: dict[str, str] = field(default_factory=dict)
     epoch: int = 0
     metadata: dict[str, str] = field(default_factory=dict)
+    extra: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def new(cls, epoch: int) -> ConnectorCheckpoint:
@@ -32,7 +33,8 @@ class ConnectorCheckpoint:
         return cls(offsets=dict(offsets), epoch=epoch)
 
     def to_json(self) -> dict[str, Any]:
-        return {"offsets": self.offsets, "epoch": self.epoch, "metadata": self.metadata}
+        own = {"offsets": self.offsets, "epoch": self.epoch, "metadata": self.metadata}
+        return {**own, **self.extra, **own}
 
     @classmethod
     def from_json(cls, value: object, what: str) -> ConnectorCheckpoint:
@@ -41,6 +43,7 @@ class ConnectorCheckpoint:
             offsets=fields.mapping("offsets", as_text, missing_ok=False),
             epoch=fields.integer("epoch"),
             metadata=fields.mapping("metadata", as_text),
+            extra=fields.rest(),
         )
 
 
@@ -52,6 +55,7 @@ class OperatorCheckpoint:
     external: bool = False
     external_offset: int = 0
     external_length: int = 0
+    extra: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def inline(cls, data: Buffer) -> OperatorCheckpoint:
@@ -77,20 +81,16 @@ class OperatorCheckpoint:
         Raises:
             CorruptionError: the text is not base64.
         """
-        if self.state_b64 is None:
-            return None
-        try:
-            return base64.b64decode(self.state_b64, validate=True)
-        except (binascii.Error, ValueError) as error:
-            raise CorruptionError("inline state is not base64", reason=error) from error
+        return None if self.state_b64 is None else decode_base64(self.state_b64, "inline state")
 
     def to_json(self) -> dict[str, Any]:
-        return {
+        own = {
             "state_b64": self.state_b64,
             "external": self.external,
             "external_offset": self.external_offset,
             "external_length": self.external_length,
         }
+        return {**own, **self.extra, **own}
 
     @classmethod
     def from_json(cls, value: object, what: str) -> OperatorCheckpoint:
@@ -100,6 +100,7 @@ class OperatorCheckpoint:
             external=fields.boolean("external", default=False),
             external_offset=fields.integer("external_offset", default=0),
             external_length=fields.integer("external_length", default=0),
+            extra=fields.rest(),
         )
 
 
@@ -109,14 +110,28 @@ class InFlightRecord:
 
     input_id: int
     data_b64: str
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    def decode(self) -> bytes:
+        """The event's bytes.
+
+        Raises:
+            CorruptionError: the text is not base64.
+        """
+        return decode_base64(self.data_b64, "in-flight record")
 
     def to_json(self) -> dict[str, Any]:
-        return {"input_id": self.input_id, "data_b64": self.data_b64}
+        own = {"input_id": self.input_id, "data_b64": self.data_b64}
+        return {**own, **self.extra, **own}
 
     @classmethod
     def from_json(cls, value: object, what: str) -> InFlightRecord:
         fields = Fields(value, what)
-        return cls(input_id=fields.integer("input_id"), data_b64=fields.text("data_b64"))
+        return cls(
+            input_id=fields.integer("input_id"),
+            data_b64=fields.text("data_b64"),
+            extra=fields.rest(),
+        )
 
 
 class SinkState(Enum):
@@ -157,3 +172,19 @@ class SinkCommitStatus:
         if isinstance(value, dict) and list(value) == [SinkState.FAILED.value]:
             return cls.failed(as_text(value[SinkState.FAILED.value], what))
         raise CorruptionError(f"{what} is not a sink's status", found=repr(value)[:80])
+
+
+def decode_base64(text: str, what: str) -> bytes:
+    """The bytes of standard, padded base64 in the one form that the seed's readers take.
+
+    Raises:
+        CorruptionError: the text is not that.
+    """
+    try:
+        data = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise CorruptionError(f"{what} is not base64", reason=error) from error
+    # Python lets the unused bits of the last character be anything.
+    if base64.b64encode(data[-(len(data) % 3 or 3) :]).decode() != text[-4:]:
+        raise CorruptionError(f"{what} is not base64", reason="unused bits are set")
+    return data

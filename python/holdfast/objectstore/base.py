@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, TypeAlias, runtime_checkable
 
 from holdfast.errors import ConfigError
 from holdfast.settings import KEY_BYTES_MAX, LIST_PAGE_MAX
@@ -44,12 +44,17 @@ PutMode.CREATE = PutMode("create")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectMeta:
-    """One version of one object."""
+    """One version of one object.
+
+    `read_back` is true on the result of a put whose reply was lost: it is known to have taken
+    effect only because it was read back, and time may have passed since.
+    """
 
     key: str
     size: int
     etag: str
     modified_ms: int = field(default=0, compare=False)
+    read_back: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +140,14 @@ class ObjectStore(Protocol):
         """
 
 
+@runtime_checkable
+class Reopenable(Protocol):
+    """A store that another process can open."""
+
+    def reopen_url(self) -> str:
+        """The URL to open, with credentials if it has any of its own: never show it."""
+
+
 def scan(store: ObjectStore, prefix: str = "", *, start_after: str = "") -> Iterator[ObjectMeta]:
     """All objects under a prefix in key order, page by page."""
     while True:
@@ -143,6 +156,12 @@ def scan(store: ObjectStore, prefix: str = "", *, start_after: str = "") -> Iter
         if not page.more or not page.objects:
             return
         start_after = page.objects[-1].key
+
+
+def may_begin_key(prefix: str) -> bool:
+    """Whether any key can begin with this: none has empty or dot segments or a NUL."""
+    folders = prefix.split("/")[:-1]
+    return "\0" not in prefix and not any(folder in ("", ".", "..") for folder in folders)
 
 
 def check_key(key: str) -> str:
@@ -155,6 +174,8 @@ def check_key(key: str) -> str:
         raise ConfigError("a key has 1 to 1024 bytes", key=key[:80])
     if any(segment in ("", ".", "..") for segment in key.split("/")):
         raise ConfigError("a key has no empty, `.` or `..` segment", key=key)
-    if any(unicodedata.category(character) in ("Cc", "Cs") for character in key):
+    # Asking per character is slow, and nearly every key is plain.
+    plain = key.isascii() and key.isprintable()
+    if not plain and any(unicodedata.category(character) in ("Cc", "Cs") for character in key):
         raise ConfigError("a key has no control characters", key=ascii(key))
     return key

@@ -7,7 +7,8 @@ existing object hold an advisory file lock, which the kernel drops with a killed
 
 Failure: killed before the link or rename → the object is unchanged and a temporary file stays,
 removed by a later open once it is a day old. Killed after it → the object is there.
-A full disk or a read-only directory is a `StoreError`, and nothing changed.
+A full disk or a read-only directory is a `StoreError`, and nothing changed. A disk that does not
+confirm the new name is an `UnavailableError`: the object is there, and may be lost with the power.
 """
 
 from __future__ import annotations
@@ -31,9 +32,19 @@ from holdfast.errors import (
     PermissionDeniedError,
     PreconditionError,
     StoreError,
+    UnavailableError,
     UnsupportedError,
 )
-from holdfast.objectstore.base import Blob, Body, ObjectMeta, Page, Presigned, PutMode, check_key
+from holdfast.objectstore.base import (
+    Blob,
+    Body,
+    ObjectMeta,
+    Page,
+    Presigned,
+    PutMode,
+    check_key,
+    may_begin_key,
+)
 from holdfast.settings import LIST_PAGE_MAX
 
 if TYPE_CHECKING:
@@ -67,6 +78,10 @@ class LocalStore:
     def url(self) -> str:
         return self._root.as_uri()
 
+    def reopen_url(self) -> str:
+        """What another process on this machine opens to see the same objects."""
+        return self.url
+
     @property
     def root(self) -> Path:
         return self._root
@@ -74,26 +89,33 @@ class LocalStore:
     def put(self, key: str, body: Body, *, mode: PutMode = PutMode.OVERWRITE) -> ObjectMeta:
         target = self._path(key)
         with _translated(key), self._temporary(body) as temporary:
+            meta = _meta(key, temporary.stat())  # the very file that becomes the object
             for _ in range(_PUT_ATTEMPTS_MAX):
                 # A concurrent delete may take the emptied directory away under us: once more.
                 with contextlib.suppress(FileNotFoundError):
                     _make_directory(target.parent)
-                    return self._publish(temporary, target, key, mode)
-        raise StoreError("the directory keeps vanishing under this put", key=key)
+                    self._publish(temporary, target, key, mode)
+                    break
+            else:
+                raise StoreError("the directory keeps vanishing under this put", key=key)
+        _settle(target.parent)
+        return meta
 
-    def _publish(self, temporary: Path, target: Path, key: str, mode: PutMode) -> ObjectMeta:
+    def _publish(self, temporary: Path, target: Path, key: str, mode: PutMode) -> None:
         try:
             if mode.kind == "create":
                 os.link(temporary, target)
-            else:
-                with self._locked(key):
-                    if mode.kind == "if-match":
-                        self._require(target, key, mode.etag)
-                    temporary.rename(target)
+                return
+            with self._locked(key):
+                if mode.kind == "if-match":
+                    self._require(target, key, mode.etag)
+                temporary.rename(target)
         except (NotADirectoryError, IsADirectoryError) as error:
             raise StoreError("a key cannot be the directory of another", key=key) from error
-        _sync_directory(target.parent)
-        return _meta(key, target.stat())
+        except FileExistsError as error:
+            if target.is_dir():
+                raise StoreError("a key cannot be the directory of another", key=key) from error
+            raise
 
     @staticmethod
     def _require(target: Path, key: str, etag: str) -> None:
@@ -120,6 +142,8 @@ class LocalStore:
             return _meta(key, status)
 
     def list(self, prefix: str = "", *, start_after: str = "", limit: int = LIST_PAGE_MAX) -> Page:
+        if not may_begin_key(prefix):
+            return Page(objects=(), more=False)
         directory = prefix.rpartition("/")[0]
         with _translated(prefix):
             names = sorted(
@@ -149,6 +173,7 @@ class LocalStore:
             except OSError as error:
                 failed[key] = error.strerror or str(error)
         for directory in touched:
+            _settle(directory)
             self._drop_empty(directory)
         if failed:
             raise DeleteError(failed, hint="check the permissions of the store's directory")
@@ -175,10 +200,21 @@ class LocalStore:
             with path.open("xb") as file:
                 file.write(body)
                 file.flush()
+                os.utime(file.fileno(), ns=self._stamp())
                 os.fsync(file.fileno())
             yield path
         finally:
-            path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # left for a later open: the put itself is decided
+                path.unlink(missing_ok=True)
+
+    def _stamp(self) -> tuple[int, int]:
+        """A modification time that no two versions share, exact to the millisecond.
+
+        Kernels stamp files by a coarse tick and reuse inode numbers at once, so that without this
+        two versions of an object could have the same etag.
+        """
+        nanoseconds = self._clock.now_ms() * 1_000_000 + secrets.randbelow(1_000_000)
+        return nanoseconds, nanoseconds
 
     @contextlib.contextmanager
     def _locked(self, key: str) -> Iterator[None]:
@@ -200,7 +236,7 @@ class LocalStore:
 
     def _sweep_temporaries(self) -> None:
         limit = self._clock.now_ms() / 1000 - _TEMPORARY_AGE_MAX_S
-        with contextlib.suppress(FileNotFoundError, PermissionError):
+        with contextlib.suppress(OSError):  # whatever hinders the work will be told by a verb
             for path in (self._root / _PRIVATE / "tmp").iterdir():
                 if path.stat().st_mtime < limit:
                     path.unlink(missing_ok=True)
@@ -253,6 +289,21 @@ def _sync_directory(directory: Path) -> None:
         os.close(handle)
 
 
+def _settle(directory: Path) -> None:
+    """Make names that came or went durable; to readers the change has taken effect already."""
+    try:
+        _sync_directory(directory)
+    except FileNotFoundError:
+        return  # deleted since, with its directory
+    except OSError as error:
+        raise UnavailableError(
+            "the change is made, but the disk does not confirm it",
+            hint=_OS_HINTS.get(error.errno or 0, ""),
+            reason=error.strerror,
+            path=directory,
+        ) from error
+
+
 @contextlib.contextmanager
 def _translated(key: str) -> Iterator[None]:
     """Turn what the operating system says into the store's own errors."""
@@ -282,6 +333,7 @@ def _translated(key: str) -> Iterator[None]:
 _OS_HINTS = {
     errno.ENOSPC: "free some space on the store's disk; nothing was written",
     errno.EDQUOT: "the disk quota is used up; nothing was written",
+    errno.EFBIG: "the object is over the limit of a file here; nothing was written",
     errno.EROFS: "the store's filesystem is mounted read-only",
     errno.ENAMETOOLONG: "use shorter names: a file name has at most 255 bytes",
     errno.EIO: "the disk reports an error; check it before going on",

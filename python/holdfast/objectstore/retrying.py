@@ -6,15 +6,23 @@ by reading the object back: the very same bytes are our own success. Callers mak
 unique with a nonce; two different writers must never send the same body.
 
 Failure: out of attempts → `UnavailableError`; a write may still have taken effect, or may yet.
+A refusal that cannot be read back is `UnavailableError` too: it may have been our own success.
 """
 
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from holdfast.clock import SYSTEM_CLOCK, Clock
-from holdfast.errors import AlreadyExistsError, NotFoundError, PreconditionError, UnavailableError
+from holdfast.errors import (
+    AlreadyExistsError,
+    HoldfastError,
+    NotFoundError,
+    PreconditionError,
+    UnavailableError,
+)
 from holdfast.objectstore.base import Blob, Body, ObjectMeta, ObjectStore, Page, Presigned, PutMode
 from holdfast.settings import LIST_PAGE_MAX, RetrySettings
 
@@ -55,19 +63,26 @@ class RetryingStore:
     def put(self, key: str, body: Body, *, mode: PutMode = PutMode.OVERWRITE) -> ObjectMeta:
         try:
             return self._again(lambda: self._inner.put(key, body, mode=mode))
-        except (AlreadyExistsError, PreconditionError, UnavailableError):
-            ours = None if mode.kind == "overwrite" else self._own(key, body)
-            if ours is None:
+        except (AlreadyExistsError, PreconditionError, UnavailableError) as refusal:
+            if mode.kind == "overwrite":
                 raise
-            return ours
+            return self._resolved(key, body, mode, refusal)
 
-    def _own(self, key: str, body: Body) -> ObjectMeta | None:
-        """The stored object, if it is byte for byte what this put was to write."""
+    def _resolved(self, key: str, body: Body, mode: PutMode, refusal: HoldfastError) -> ObjectMeta:
+        """What a refused or unanswered conditional put came to, by reading the object back.
+
+        Raises:
+            UnavailableError: it cannot be read, or it tells nothing: the outcome is unknown.
+        """
         try:
             stored = self.get(key)
-        except (NotFoundError, UnavailableError):
-            return None
-        return stored.meta if stored.body == body else None
+        except NotFoundError:
+            raise refusal from None
+        if stored.body == bytes(body):
+            return replace(stored.meta, read_back=True)
+        if mode.kind == "create":
+            raise AlreadyExistsError("object exists", key=key) from refusal
+        raise refusal
 
     def get(self, key: str, *, start: int = 0, length: int | None = None) -> Blob:
         return self._again(lambda: self._inner.get(key, start=start, length=length))

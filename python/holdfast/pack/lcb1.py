@@ -11,7 +11,8 @@ All integers are little-endian and unsigned, of 32 bits. The body is, per entry:
 key, key in UTF-8, length of the data, data.
 
 Failure: whatever is wrong with the bytes is a `CorruptionError`. Before anything is allocated,
-each size is checked against what the object itself could hold, so a lie costs no memory.
+each size is checked against what the object itself could hold and against a hard limit, so a lie
+costs no more memory than an honest object of the same length could.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 MAGIC = b"LCB1"
 BODY_BYTES_MAX = 1024 * MIB
+# A few compressed bytes can stand for a great many empty entries, each a Python object.
+ENTRIES_MAX = 1 << 20
 
 _VERSION = 2
 _VERSION_WITHOUT_CRC = 1
@@ -48,18 +51,19 @@ def encode_batch(entries: Iterable[tuple[str, Buffer]]) -> bytes:
     """One LCB1 object, version 2; the same entries always give the same bytes.
 
     Raises:
-        ConfigError: more than 1 GiB of entries.
+        ConfigError: more than 1 GiB or 2^20 entries, or a key that is not valid Unicode.
     """
     parts: list[Buffer] = []
     count = size = 0
     for key, data in entries:
-        name, view = key.encode(), memoryview(data)
+        name, view = _key_bytes(key), memoryview(data)
         parts += (_U32.pack(len(name)), name, _U32.pack(view.nbytes), view)
         count += 1
         size += _ENTRY_OVERHEAD + len(name) + view.nbytes
-        if size > BODY_BYTES_MAX:
+        if size > BODY_BYTES_MAX or count > ENTRIES_MAX:
             raise ConfigError(
-                "a pack holds at most 1 GiB", hint="store large files as objects of their own"
+                "a pack holds at most 1 GiB in 2^20 entries",
+                hint="store large files as objects of their own, and more files in more packs",
             )
     body = b"".join(parts)
     parts.clear()
@@ -69,13 +73,20 @@ def encode_batch(entries: Iterable[tuple[str, Buffer]]) -> bytes:
     return b"".join((header, block))
 
 
+def _key_bytes(key: str) -> bytes:
+    try:
+        return key.encode()
+    except UnicodeEncodeError as error:
+        raise ConfigError("a pack's key is not valid Unicode", key=ascii(key[:80])) from error
+
+
 def decode_batch(data: Buffer) -> list[tuple[str, bytes]]:
     """All (key, data) entries in their order, duplicates included.
 
     Raises:
         CorruptionError: not an LCB1 object, or damaged.
     """
-    count, size, block = _open(memoryview(data))
+    count, size, block = _open(memoryview(data).cast("B"))
     body = _decompress(block, size)
     entries: list[tuple[str, bytes]] = []
     # This loop runs per file of a checkpoint: no call in it that is not needed.
@@ -118,7 +129,7 @@ def _open(view: memoryview) -> tuple[int, int, memoryview]:
     block = rest[_U32.size :]
     if size > min(BODY_BYTES_MAX, _EXPANSION_MAX * len(block)):
         raise CorruptionError("a pack claims an impossible size", size=size, block=len(block))
-    if count * _ENTRY_OVERHEAD > size:
+    if count > min(ENTRIES_MAX, size // _ENTRY_OVERHEAD):
         raise CorruptionError("a pack claims an impossible number of entries", count=count)
     return count, size, block
 

@@ -1,0 +1,156 @@
+"""The JSON document of one change: all sources and the config hash together, with a checksum.
+
+The checksum is SHA-256 over the document without it, compact and with sorted keys.
+The format number is read before the checksum: a later version may sum otherwise, and what it
+wrote must never pass for damage.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from holdfast.errors import ConfigError, CorruptionError
+from holdfast.ids import Writer
+from holdfast.manifest.fields import Fields, parse_object
+from holdfast.sessions.state import SourceCheckpoint, SourceState
+from holdfast.settings import MIB
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+FORMAT = 1
+DOCUMENT_BYTES_MAX = 16 * MIB
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One change: its number, who made it, and the whole state after it."""
+
+    number: int
+    nonce: str
+    writer: Writer
+    written_ms: int
+    state: SourceState
+
+    def encode(self) -> bytes:
+        """The bytes to store.
+
+        Raises:
+            ConfigError: the configuration holds what JSON cannot, or all of it is too big.
+        """
+        body = self._body()
+        try:
+            data = _dump({**body, "checksum": _checksum(body)})
+        except TypeError as error:
+            raise ConfigError("source checkpoints hold what JSON cannot", reason=error) from error
+        if len(data) > DOCUMENT_BYTES_MAX:
+            raise ConfigError(
+                "source checkpoints are too big for one document",
+                hint="use shorter positions, or a shorter configuration",
+                bytes=len(data),
+                bytes_max=DOCUMENT_BYTES_MAX,
+            )
+        return data
+
+    def _body(self) -> dict[str, Any]:
+        state, writer = self.state, self.writer
+        return {
+            "format": FORMAT,
+            "number": self.number,
+            "nonce": self.nonce,
+            "writer": {
+                "host": writer.host,
+                "application": writer.application,
+                "pid": writer.pid,
+                "user": writer.user,
+            },
+            "written_ms": self.written_ms,
+            "sources": {name: _source(source) for name, source in state.sources.items()},
+            "config_hash": state.config_hash,
+            "config": state.config,
+        }
+
+    @classmethod
+    def decode(cls, data: Buffer, number: int) -> Document:
+        """Read the document that was stored under this number.
+
+        Raises:
+            CorruptionError: not what was written, or written under another number.
+            ConfigError: a later version of Holdfast wrote it.
+        """
+        what = f"source commit {number}"
+        fields = parse_object(data, what)
+        _check_format(fields, what)
+        if fields.text("checksum") != _checksum({**fields.rest(), "format": FORMAT}):
+            raise CorruptionError(f"{what} has a wrong checksum")
+        document = cls(
+            number=fields.integer("number"),
+            nonce=fields.text("nonce"),
+            writer=_writer(fields.object("writer")),
+            written_ms=fields.integer("written_ms"),
+            state=SourceState(
+                sources=fields.mapping("sources", _checkpoint, missing_ok=False),
+                config_hash=fields.optional_integer("config_hash"),
+                config=_config(fields),
+            ),
+        )
+        if document.number != number:
+            raise CorruptionError(f"{what} is that of another number", found=document.number)
+        return document
+
+
+def _dump(value: object) -> bytes:
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+
+
+def _checksum(body: dict[str, Any]) -> str:
+    return hashlib.sha256(_dump(body)).hexdigest()
+
+
+def _check_format(fields: Fields, what: str) -> None:
+    found = fields.integer("format", low=1)
+    if found > FORMAT:
+        raise ConfigError(
+            f"{what} was written by a later version of holdfast",
+            hint="install that version; nothing was changed",
+            format=found,
+            known=FORMAT,
+        )
+
+
+def _source(source: SourceCheckpoint) -> dict[str, Any]:
+    position = source.source_position
+    text = None if position is None else base64.b64encode(position).decode()
+    return {"sequence": source.sequence, "position": text}
+
+
+def _checkpoint(value: object, what: str) -> SourceCheckpoint:
+    fields = Fields(value, what)
+    sequence, text = fields.integer("sequence"), fields.optional_text("position")
+    try:
+        position = None if text is None else base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise CorruptionError(f"{what} has a position that is not base64") from error
+    return SourceCheckpoint(sequence, position)
+
+
+def _writer(fields: Fields) -> Writer:
+    return Writer(
+        host=fields.text("host"),
+        application=fields.text("application"),
+        pid=fields.integer("pid"),
+        user=fields.text("user"),
+    )
+
+
+def _config(fields: Fields) -> dict[str, Any] | None:
+    value = fields.optional("config")
+    if value is not None and not isinstance(value, dict):
+        raise fields.wrong("config", "object", value)
+    return value

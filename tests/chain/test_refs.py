@@ -1,0 +1,160 @@
+"""Tags and clones: what they protect stays, and they are made in time or not at all."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.errors import AlreadyExistsError, ConfigError, CorruptionError, NotFoundError
+from holdfast.layout import Keys
+from holdfast.manifest.record import Kind
+from holdfast.objectstore import MemoryStore
+from tests.chain.support import QUERY, Meddling, chain, keys_of, run
+
+KEYS = Keys.of_query(QUERY)
+
+
+def test_a_tag_protects_its_objects_for_ever() -> None:
+    """Retention may retire the manifest, never what the tag reaches."""
+    store = MemoryStore()
+    writer = chain(store, inline_bytes_max=0).claim()
+    run(writer, 2)
+    ref = chain(store).tag("keep", 3)
+    run(writer, 30)
+    writer.retain()
+    needed = {KEYS.root + r.key for r in ref.entry.record.files.refs if r}
+    assert needed
+    assert needed <= set(keys_of(store))
+    assert KEYS.manifest(3) not in keys_of(store)
+
+
+def test_without_the_tag_the_same_objects_go() -> None:
+    """So the test above can fail."""
+    store = MemoryStore()
+    writer = chain(store, inline_bytes_max=0).claim()
+    run(writer, 2)
+    ref = chain(store).tag("keep", 3)
+    chain(store).untag("keep")
+    run(writer, 30)
+    writer.retain()
+    gone = {KEYS.root + r.key for r in ref.entry.record.files.refs if r} - set(keys_of(store))
+    assert gone
+
+
+def test_a_tag_that_came_too_late_is_refused_and_taken_away() -> None:
+    """The manifest is read again after the ref is there; if it is gone, so may its objects be."""
+    store = MemoryStore()
+    run(chain(store).claim(), 3)
+
+    late = Meddling(store, "/refs/", before=lambda: store.delete([KEYS.manifest(2)]))
+    with pytest.raises(CorruptionError, match="retired meanwhile"):
+        chain(late).tag("late", 2)
+    assert keys_of(store, KEYS.refs) == []
+
+
+def test_the_same_tag_again_is_success_and_another_checkpoint_is_not() -> None:
+    """A name means one checkpoint."""
+    store = MemoryStore()
+    run(chain(store).claim(), 3)
+    first = chain(store).tag("v1", 2)
+    assert chain(store).tag("v1", 2).entry.number == first.entry.number
+    with pytest.raises(AlreadyExistsError):
+        chain(store).tag("v1", 3)
+
+
+def test_tag_names_are_escaped_and_dots_reserved() -> None:
+    """Any name a person chooses can be a tag, but for those that rollbacks use."""
+    store = MemoryStore()
+    run(chain(store).claim(), 1)
+    chain(store).tag("vor dem Umbau / größer", 2)
+    assert [ref.name for ref in chain(store).refs()] == ["vor dem Umbau / größer"]
+    with pytest.raises(ConfigError):
+        chain(store).tag(".rollback-x", 2)
+
+
+def test_untagging_what_is_not_there_is_an_error() -> None:
+    """A typing error must not look like success."""
+    with pytest.raises(NotFoundError):
+        chain(MemoryStore()).untag("nope")
+
+
+def test_a_clone_begins_with_the_same_files_and_copies_nothing() -> None:
+    """Its first manifest names the other's objects."""
+    store = MemoryStore()
+    writer = chain(store, inline_bytes_max=0).claim()
+    run(writer, 4)
+    clone = chain(store).clone(5, "copy")
+    head = clone.claim().head
+    assert clone.read(head) == chain(store).read(writer.head)
+    assert keys_of(store, "copy/checkpoints/") == []
+    assert (head.batch, clone.history()[0].entry.record.kind) == (3, Kind.CLONE)  # type: ignore[union-attr]
+
+
+def test_a_clone_goes_on_by_itself() -> None:
+    """Two queries, two chains; neither sees the other's batches."""
+    store = MemoryStore()
+    writer = chain(store).claim()
+    run(writer, 2)
+    copy = chain(store).clone(3, "copy").claim()
+    run(copy, 3)
+    run(writer, 1)
+    assert (copy.head.batch, writer.head.batch) == (4, 2)
+
+
+def test_files_can_have_other_bytes_in_a_clone() -> None:
+    """Those that hold absolute paths or an identity of their own."""
+    store = MemoryStore()
+    run(chain(store).claim(), 1)
+    clone = chain(store).clone(2, "copy", replaced={"offsets/0": b"mapped"})
+    assert clone.read(clone.recover().head)["offsets/0"] == b"mapped"
+
+
+def test_a_clones_objects_outlive_the_originals_retention() -> None:
+    """The ref at the source stays while a manifest of the clone names its objects."""
+    store = MemoryStore()
+    writer = chain(store, inline_bytes_max=0).claim()
+    run(writer, 2)
+    clone = chain(store, inline_bytes_max=0).clone(3, "copy")
+    expected = clone.read(clone.recover().head)
+    run(writer, 30)
+    writer.retain()
+    assert clone.read(clone.recover(deep=True).head) == expected
+
+
+def test_a_clone_releases_the_original_once_it_names_nothing_of_it() -> None:
+    """Then the original's retention may delete what only the clone had kept."""
+    store = MemoryStore()
+    writer = chain(store, inline_bytes_max=0).claim()
+    writer.commit(0, [])
+    run(writer, 1)
+    clone = chain(store, inline_bytes_max=0).clone(3, "copy").claim()
+    assert keys_of(store, KEYS.refs) == [KEYS.clone("copy")]
+    names = list(clone.head.files)
+    clone.commit(2, [], removed=names)
+    run(clone, 20)
+    clone.retain()
+    assert keys_of(store, KEYS.refs) == []
+
+
+def test_a_clone_of_a_clone_is_protected_in_both_chains() -> None:
+    """Its objects may be those of the first query; the middle one may go."""
+    store = MemoryStore()
+    run(chain(store, inline_bytes_max=0).claim(), 2)
+    middle = chain(store, inline_bytes_max=0).clone(3, "middle")
+    last = middle.clone(1, "last")
+    expected = last.read(last.recover().head)
+    middle.remove()
+    writer = chain(store, inline_bytes_max=0).claim()
+    run(writer, 30)
+    writer.retain()
+    assert last.read(last.recover(deep=True).head) == expected
+
+
+def test_cloning_onto_a_query_that_exists_is_refused() -> None:
+    """Nothing of it is touched."""
+    store = MemoryStore()
+    run(chain(store).claim(), 1)
+    run(chain(store, query="other").claim(), 1)
+    before = keys_of(store)
+    with pytest.raises(AlreadyExistsError, match="choose another name"):
+        chain(store).clone(2, "other")
+    assert keys_of(store) == before

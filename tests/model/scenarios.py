@@ -1,0 +1,44 @@
+"""What is explored: each scenario mixes other things, within bounds that it can exhaust or not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.model.chainworld import Bounds
+
+QUIET = Bounds(crashes=0, lost_replies=0)
+FULL = replace(QUIET, full_every=1)
+
+SCENARIOS: dict[str, Bounds] = {
+    "one batch, a crash and a lost reply": Bounds(batches=1),
+    "one batch, everything inline": Bounds(batches=1, inline=True),
+    "one batch, corruption and a crash": Bounds(batches=1, corruptions=1, lost_replies=0),
+    "one driver, crash after crash": Bounds(drivers=1, starts=3, crashes=2, lost_replies=0),
+    "two drivers, a crash and a lost reply": Bounds(),
+    "two drivers, three starts": Bounds(starts=3, lost_replies=0),
+    "three drivers": replace(QUIET, drivers=3, starts=3, batches=1),
+    "three drivers, a crash and a lost reply": Bounds(drivers=3, starts=3, batches=1),
+    "retention": replace(FULL, batches=3, retentions=1),
+    "retention, twice, with a crash": replace(FULL, retentions=2, crashes=1),
+    "retention of incremental manifests": Bounds(batches=3, retentions=1, lost_replies=0),
+    "corruption": Bounds(corruptions=1, lost_replies=0),
+    "corruption, twice": replace(QUIET, batches=3, corruptions=2),
+    "corruption and retention": replace(FULL, corruptions=1, retentions=1),
+    "rollback": replace(QUIET, rollbacks=1, lost_replies=1),
+    "rollback and retention": replace(FULL, batches=3, rollbacks=1, retentions=1),
+    "rollback and corruption": replace(QUIET, drivers=1, rollbacks=1, corruptions=1, crashes=1),
+    "everything inline": Bounds(inline=True),
+    "packs that outgrow the manifest": Bounds(
+        batches=3, growing=True, full_every=9, lost_replies=0
+    ),
+    "everything": Bounds(drivers=3, starts=4, corruptions=1, rollbacks=1, retentions=1),
+}
+
+# The quick tier: most schedules where they are short, and some of everything.
+QUICK: dict[str, int] = {
+    **dict.fromkeys(SCENARIOS, 320),
+    "one batch, a crash and a lost reply": 5000,
+    "one batch, everything inline": 5000,
+    "one batch, corruption and a crash": 5000,
+    "everything": 100,
+}

@@ -1,0 +1,33 @@
+"""Every clause of the protocol is needed: without it, some schedule breaks an invariant."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from tests.model.chainworld import ChainExecution
+from tests.model.clauses import CLAUSES, Clause
+from tests.model.explorer import ViolationError, explore, follow
+
+SCHEDULES_MAX = 3_000
+
+
+@pytest.mark.parametrize("clause", CLAUSES, ids=lambda clause: clause.name)
+def test_taking_a_clause_out_breaks_a_schedule(
+    clause: Clause, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the schedule that was found breaks the same way when it is run again by its token."""
+    clause.take_out(monkeypatch)
+    begin = partial(ChainExecution, clause.bounds)
+    result = explore(begin, schedules_max=SCHEDULES_MAX)
+    assert result.violation.startswith(clause.breaks), str(result)
+    with pytest.raises(ViolationError, match=clause.breaks):
+        list(follow(begin, result.token))
+
+
+@pytest.mark.parametrize("clause", CLAUSES, ids=lambda clause: clause.name)
+def test_with_the_clause_the_same_bounds_hold(clause: Clause) -> None:
+    """So it is the clause that makes the difference."""
+    result = explore(partial(ChainExecution, clause.bounds), schedules_max=60)
+    assert not result.violation, result.schedule

@@ -1,0 +1,228 @@
+"""One execution: actors that run the real chain code, stopped at each of their store calls.
+
+Every actor is a greenlet. A store call hands control to the scheduler, which decides whether it
+takes effect, whether its reply arrives, and whether the actor lives on. The same choices always
+give the same execution, so a list of choices replays one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import greenlet
+
+from holdfast.errors import HoldfastError, UnavailableError
+from holdfast.ids import Writer
+from holdfast.objectstore import Blob, MemoryStore, ObjectMeta, Page, Presigned, PutMode
+from holdfast.settings import LIST_PAGE_MAX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class KilledError(BaseException):
+    """The process is gone: no handler of ours may run store calls any more."""
+
+
+class StillClock:
+    """Time stands still, so that equal histories give equal bytes."""
+
+    def now_ms(self) -> int:
+        return 1_700_000_000_000
+
+    def monotonic(self) -> float:
+        return 0.0
+
+    def sleep(self, seconds: float) -> None:
+        """Waiting changes nothing here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A store call that waits for the scheduler."""
+
+    verb: str
+    key: str
+    perform: Callable[[], Any]
+    writes: bool
+
+    def __str__(self) -> str:
+        return f"{self.verb} {self.key.removeprefix('q/')}"
+
+
+@dataclass(eq=False)
+class Actor:
+    """A process: its greenlet, the call it waits at, and a digest of all it has seen."""
+
+    name: str
+    thread: greenlet.greenlet = field(init=False)
+    call: Call | None = None
+    seen: int = 0
+    alive: bool = True
+    count: int = 0
+
+    def nonce(self) -> str:
+        """Fresh and the same in every execution."""
+        self.count += 1
+        return f"{self.name}.{self.count}"
+
+    @property
+    def writer(self) -> Writer:
+        return Writer(host=self.name, application="model", pid=1)
+
+
+class ScheduledStore:
+    """The shared store as one actor sees it: each verb waits for its turn."""
+
+    url = "memory:"
+    can_presign = False
+
+    def __init__(self, world: World, actor: Actor) -> None:
+        self._world = world
+        self._actor = actor
+
+    def put(self, key: str, body: Any, *, mode: PutMode = PutMode.OVERWRITE) -> ObjectMeta:
+        def perform() -> ObjectMeta:
+            meta = self._world.store.put(key, body, mode=mode)
+            self._world.on_put(self._actor, key, bytes(body))
+            return meta
+
+        return self._turn(f"put {mode.kind}", key, perform, writes=True)  # type: ignore[no-any-return]
+
+    def get(self, key: str, *, start: int = 0, length: int | None = None) -> Blob:
+        return self._turn("get", key, lambda: self._world.store.get(key))  # type: ignore[no-any-return]
+
+    def head(self, key: str) -> ObjectMeta:
+        return self._turn("head", key, lambda: self._world.store.head(key))  # type: ignore[no-any-return]
+
+    def list(self, prefix: str = "", *, start_after: str = "", limit: int = LIST_PAGE_MAX) -> Page:
+        return self._turn(  # type: ignore[no-any-return]
+            "list", prefix, lambda: self._world.store.list(prefix, start_after=start_after)
+        )
+
+    def delete(self, keys: Any) -> None:
+        wanted = sorted(keys)
+        if wanted:
+            names = " ".join(wanted)
+            self._turn("delete", names, lambda: self._world.store.delete(wanted), writes=True)
+
+    def presign(
+        self, method: Literal["GET", "PUT"], key: str, *, expires_s: int = 300
+    ) -> Presigned:
+        raise NotImplementedError
+
+    def _turn(
+        self, verb: str, key: str, perform: Callable[[], Any], *, writes: bool = False
+    ) -> Any:
+        return self._world.wait(self._actor, Call(verb, key, perform, writes))
+
+
+class CountingStore(MemoryStore):
+    """Knows how often it was changed, so that nothing is looked up twice."""
+
+    def __init__(self) -> None:
+        super().__init__(clock=StillClock())
+        self.changes = 0
+
+    def put(self, key: str, body: Any, *, mode: PutMode = PutMode.OVERWRITE) -> ObjectMeta:
+        meta = super().put(key, body, mode=mode)
+        self.changes += 1
+        return meta
+
+    def delete(self, keys: Any) -> None:
+        super().delete(keys)
+        self.changes += 1
+
+
+class World:
+    """The store, the actors on it, and what the scheduler may do next."""
+
+    def __init__(self, on_put: Callable[[Actor, str, bytes], None]) -> None:
+        self.store = CountingStore()
+        self._stored: tuple[int, tuple[tuple[str, str], ...]] = (-1, ())
+        self.actors: list[Actor] = []
+        self.on_put = on_put
+        self._scheduler = greenlet.getcurrent()
+
+    def start(self, name: str, script: Callable[[Actor], None]) -> Actor:
+        """A new process; it runs up to its first store call."""
+        actor = Actor(name)
+
+        def run() -> None:
+            try:
+                script(actor)
+            except HoldfastError as error:
+                actor.seen = hash((actor.seen, type(error).__name__))
+            except KilledError:
+                pass
+            actor.alive = False
+            actor.call = None
+
+        actor.thread = greenlet.greenlet(run, self._scheduler)
+        self.actors.append(actor)
+        actor.thread.switch()
+        return actor
+
+    def wait(self, actor: Actor, call: Call) -> Any:
+        """Hand over to the scheduler until it is this actor's turn, or its end."""
+        if not actor.alive:
+            raise KilledError
+        actor.call = call
+        return self._scheduler.switch()
+
+    def step(self, actor: Actor) -> None:
+        """The call takes effect and its reply arrives."""
+        call = self._take(actor)
+        try:
+            result = call.perform()
+        except HoldfastError as error:
+            actor.seen = hash((actor.seen, call.verb, call.key, type(error).__name__))
+            actor.thread.throw(error)
+        else:
+            actor.seen = hash((actor.seen, call.verb, call.key, _digest(result)))
+            actor.thread.switch(result)
+
+    def lose_reply(self, actor: Actor) -> None:
+        """The call takes effect, and the actor hears nothing."""
+        call = self._take(actor)
+        with contextlib.suppress(HoldfastError):
+            call.perform()
+        actor.seen = hash((actor.seen, call.verb, call.key, "lost"))
+        actor.thread.throw(UnavailableError("the reply was lost"))
+
+    def kill(self, actor: Actor, *, after_effect: bool) -> None:
+        """The process ends at this call, before or after it takes effect."""
+        call = self._take(actor)
+        if after_effect:
+            with contextlib.suppress(HoldfastError):
+                call.perform()
+        actor.alive = False
+        actor.thread.throw(KilledError())
+
+    def fingerprint(self) -> tuple[Any, ...]:
+        """Equal for executions that cannot differ from here on."""
+        return self.stored(), tuple((a.name, a.seen, a.alive, str(a.call)) for a in self.actors)
+
+    def stored(self) -> tuple[tuple[str, str], ...]:
+        """Every object that is there, by key and version."""
+        if self._stored[0] != self.store.changes:
+            objects = self.store.list(limit=10_000).objects
+            self._stored = (self.store.changes, tuple((m.key, m.etag) for m in objects))
+        return self._stored[1]
+
+    @staticmethod
+    def _take(actor: Actor) -> Call:
+        call = actor.call
+        assert call is not None
+        actor.call = None
+        return call
+
+
+def _digest(result: Any) -> Any:
+    if isinstance(result, Page):
+        return tuple((meta.key, meta.etag) for meta in result.objects)
+    if isinstance(result, Blob):
+        return result.meta.etag
+    return getattr(result, "etag", None)
