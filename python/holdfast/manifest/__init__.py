@@ -6,6 +6,8 @@ from holdfast.manifest.distributed import (
     PartitionSnapshotEntry,
     SourceOffsetEntry,
 )
+from holdfast.manifest.facts import Facts
+from holdfast.manifest.files import ObjectRef
 from holdfast.manifest.model import CheckpointManifest, ManifestValidationError
 from holdfast.manifest.nested import (
     ConnectorCheckpoint,
@@ -19,8 +21,10 @@ __all__ = [
     "CheckpointManifest",
     "CheckpointManifestV2",
     "ConnectorCheckpoint",
+    "Facts",
     "InFlightRecord",
     "ManifestValidationError",
+    "ObjectRef",
     "OperatorCheckpoint",
     "OperatorSnapshotEntry",
     "PartitionSnapshotEntry",

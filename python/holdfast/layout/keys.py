@@ -1,8 +1,7 @@
-"""Every key on the store: this module builds them and parses them, and nothing else does.
+"""The keys of a checkpoint store and of a query's chain, both directions.
 
 Numbers have at least six digits and are ordered as numbers, never as text:
 `manifest-1000000.json` comes after `manifest-999999.json`.
-Names that people choose (queries, operators, sources, tags) are escaped into one segment.
 """
 
 from __future__ import annotations
@@ -11,19 +10,15 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
-from urllib.parse import quote, unquote
 
 from holdfast.errors import ConfigError
-from holdfast.ids import CheckpointId
+from holdfast.layout.names import escape_name, query_path, unescape_name
 from holdfast.settings import U64_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SEGMENT_BYTES_MAX = 200
-
 _WIDTH = 6
-_PARTITION_MAX = 2**32 - 1
 _NUMBER = r"(?P<number>[0-9]{6,20})"
 
 
@@ -258,149 +253,8 @@ def _before_above(number: int) -> str:
     return min(digits, "1" + "0" * (len(digits) - 1))
 
 
-def escape_name(name: str) -> str:
-    """One key segment for any name: letters, digits and `-_.~` stay, the rest is %XX.
-
-    Raises:
-        ConfigError: empty, or more than 200 bytes when escaped.
-    """
-    try:
-        escaped = quote(name, safe="")
-    except UnicodeEncodeError as error:
-        raise ConfigError("a name is not valid Unicode", name=ascii(name)) from error
-    if set(escaped) == {"."}:
-        escaped = escaped.replace(".", "%2E")
-    if not escaped or len(escaped) > SEGMENT_BYTES_MAX:
-        raise ConfigError(
-            "a name has 1 to 200 bytes once escaped",
-            hint="use a shorter name; characters beyond ASCII count more than once",
-            name=name[:40],
-            bytes=len(escaped),
-        )
-    return escaped
-
-
-def unescape_name(escaped: str) -> str:
-    """The name that `escape_name` was given."""
-    return unquote(escaped)
-
-
-def query_path(query: str) -> str:
-    """Where a query lives below its store: each segment of its name, escaped.
-
-    Raises:
-        ConfigError: empty, too deep for a key, or with a segment that no one may use.
-    """
-    segments = [segment for segment in query.split("/") if segment]
-    if not segments:
-        raise ConfigError("a query needs a name", hint='write "holdfast:///orders"', query=query)
-    if segments[0] == ".holdfast":
-        raise ConfigError("this name is reserved", query=query)
-    path = "/".join(escape_name(segment) for segment in segments)
-    if len(path) > 3 * SEGMENT_BYTES_MAX:
-        raise ConfigError("a query's path has at most 600 bytes once escaped", bytes=len(path))
-    return path
-
-
-def query_of_path(path: str) -> str:
-    """The query that lives at this path: `query_path` undone."""
-    return "/".join(unescape_name(segment) for segment in path.strip("/").split("/"))
-
-
 def v1_latest_number(text: str) -> int | None:
     """The id that a flat layout's `latest.txt` names, if it names one."""
     match = re.fullmatch(r"checkpoint_([0-9]{1,20})", text.strip())
     number = int(match[1]) if match else None
     return number if number is not None and number <= U64_MAX else None
-
-
-class CheckpointPaths:
-    """Paths of distributed checkpoints: one directory per UUIDv7 id below a base prefix.
-
-    The seed system left out the "/" after the id in four of its six paths; we write it, and
-    `parse` reads both forms.
-    """
-
-    def __init__(self, base_prefix: str = "checkpoints/") -> None:
-        self.base_prefix = base_prefix if base_prefix.endswith("/") else f"{base_prefix}/"
-        if self.base_prefix == "/":
-            self.base_prefix = ""
-
-    def latest_pointer(self) -> str:
-        return f"{self.base_prefix}_latest"
-
-    def checkpoint_dir(self, checkpoint: CheckpointId) -> str:
-        return f"{self.base_prefix}{checkpoint}/"
-
-    def manifest(self, checkpoint: CheckpointId) -> str:
-        return f"{self.checkpoint_dir(checkpoint)}manifest.json"
-
-    def snapshot(self, checkpoint: CheckpointId, operator: str, partition: int) -> str:
-        return self._partition(checkpoint, operator, partition, "snap")
-
-    def delta(self, checkpoint: CheckpointId, operator: str, partition: int) -> str:
-        return self._partition(checkpoint, operator, partition, "delta")
-
-    def source_offset(self, checkpoint: CheckpointId, source_name: str) -> str:
-        return f"{self.checkpoint_dir(checkpoint)}offsets/{escape_name(source_name)}.json"
-
-    def seed_manifest(self, checkpoint: CheckpointId) -> str:
-        """Where the seed system put its manifest: no "/" after the id."""
-        return f"{self.seed_prefix(checkpoint)}manifest.json"
-
-    def seed_prefix(self, checkpoint: CheckpointId) -> str:
-        """What all keys of a checkpoint start with, in either form; ids have one length."""
-        return f"{self.base_prefix}{checkpoint}"
-
-    def relative(self, checkpoint: CheckpointId, key: str) -> str:
-        """A key of this checkpoint as its manifest names it: from its directory."""
-        return key.removeprefix(self.checkpoint_dir(checkpoint))
-
-    def artifact(self, checkpoint: CheckpointId, path: str) -> str:
-        """The key that a manifest's path means: ours are relative, the seed's are whole keys."""
-        if path.startswith(self.seed_prefix(checkpoint)):
-            return path
-        return f"{self.checkpoint_dir(checkpoint)}{path}"
-
-    def parse(self, key: str) -> DistributedKey | None:
-        """What this key is, with or without the "/" after its id; nothing if not one of ours."""
-        match = _DISTRIBUTED.fullmatch(key.removeprefix(self.base_prefix))
-        if not key.startswith(self.base_prefix) or match is None:
-            return None
-        partition = None if match["partition"] is None else int(match["partition"])
-        if partition is not None and partition > _PARTITION_MAX:
-            return None
-        return DistributedKey(
-            checkpoint=CheckpointId.parse(match["id"]),
-            manifest=match["manifest"] is not None,
-            operator=unescape_name(match["operator"] or ""),
-            partition=partition,
-            is_delta=match["form"] == "delta",
-            source=unescape_name(match["source"] or ""),
-        )
-
-    def _partition(self, checkpoint: CheckpointId, operator: str, partition: int, form: str) -> str:
-        if not 0 <= partition <= _PARTITION_MAX:
-            raise ConfigError("a partition is an unsigned 32-bit integer", partition=partition)
-        directory = f"{self.checkpoint_dir(checkpoint)}operators/{escape_name(operator)}"
-        return f"{directory}/partition-{partition}.{form}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DistributedKey:
-    """A key of a distributed checkpoint, taken apart."""
-
-    checkpoint: CheckpointId
-    manifest: bool = False
-    operator: str = ""
-    partition: int | None = None
-    is_delta: bool = False
-    source: str = ""
-
-
-_DISTRIBUTED = re.compile(
-    r"(?P<id>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/?"
-    r"(?:(?P<manifest>manifest\.json)"
-    r"|operators/(?P<operator>[^/]+)/partition-(?P<partition>0|[1-9][0-9]{0,9})\.(?P<form>snap|delta)"
-    r"|offsets/(?P<source>[^/]+)\.json)"
-)
