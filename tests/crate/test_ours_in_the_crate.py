@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -121,9 +122,10 @@ def test_our_unknown_fields_do_not_disturb_them(
 
 def test_our_batches_are_decoded(crate: Crate, store: LocalStore, tmp_path: Path) -> None:
     """Every part, compressed by our library, with keys and data as they were added."""
-    entries = [("a", b"one"), ("a", b""), ("größe", bytes(100_000)), ("b", bytes(range(256)) * 9)]
+    mixed = [("a", b"one"), ("a", b""), ("größe", bytes(100_000)), ("b", bytes(range(256)) * 9)]
+    noise = [("noise", random.Random(1).randbytes(100_000))]
     batcher = CheckpointBatcher(store, "q")
-    for epoch in (1, 1):
+    for epoch, entries in ((1, mixed), (1, mixed), (2, noise)):
         for key, data in entries:
             batcher.add(key, data)
         written = batcher.flush(epoch)

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import ConfigError, CorruptionError
-from holdfast.pack import decode_batch, encode_batch, lcb1
-from holdfast.pack.lcb1 import ENTRIES_MAX
+from holdfast.pack import decode_batch, decode_views, encode_batch, lcb1
+from holdfast.pack.lcb1 import ENTRIES_MAX, _literal_prefix
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 ONE_ENTRY = bytes.fromhex(
@@ -83,6 +83,34 @@ def test_what_is_written_is_read(entries: list[tuple[str, bytes]]) -> None:
 def test_any_buffer_is_taken(wrap: type) -> None:
     """Both directions take whatever holds bytes."""
     assert decode_batch(wrap(encode_batch([("k", wrap(b"ab"))]))) == [("k", b"ab")]
+
+
+def noise(count: int, size: int) -> list[tuple[str, bytes]]:
+    order = random.Random(1)
+    return [(f"state/{n}", order.randbytes(size)) for n in range(count)]
+
+
+@pytest.mark.parametrize("size", [0, 1, 14, 15, 16, 269, 270, 271, 70_000])
+def test_one_run_of_literals_is_a_valid_lz4_block(size: int) -> None:
+    """At every width of its length, any LZ4 reader gives the bytes back."""
+    body = random.Random(size).randbytes(size)
+    block = _literal_prefix(size) + body
+    assert lz4.block.decompress(block, uncompressed_size=max(size, 1)) == body
+
+
+def test_noise_is_written_as_literals() -> None:
+    """Compressing it again would only copy it, three times; what repeats is compressed."""
+    entries = noise(20, 10_000)
+    pack = encode_batch(entries)
+    assert entries[7][1] in pack
+    assert decode_batch(pack) == entries
+    assert len(encode_batch([(key, bytes(10_000)) for key, _ in entries])) < 5_000
+
+
+def test_views_are_the_same_entries_without_a_copy() -> None:
+    """For what is written on at once; they keep the whole body in memory."""
+    entries = noise(3, 100)
+    assert [(key, bytes(view)) for key, view in decode_views(encode_batch(entries))] == entries
 
 
 def test_every_flipped_byte_is_found() -> None:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from holdfast.chain.head import Head
     from holdfast.manifest.facts import Facts
     from holdfast.manifest.plan import Plan
+    from holdfast.objectstore import Body
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +94,7 @@ class Draft:
 def compose(context: Context, head: Head, change: Change) -> Draft:
     """Everything that the next manifest says, encoded."""
     nonce = context.nonces()
-    small = {file.path: file.body for file in change.added if file.body}
+    small: dict[str, Body] = {file.path: file.body for file in change.added if file.body}
     if change.full:
         dropped = change.removed.union(file.path for file in change.added)
         carried = {p: body for p, body in head.inline_contents().items() if p not in dropped}

@@ -31,7 +31,8 @@ def read_files(
     absent = wanted - set(visible)
     if absent:
         raise NotFoundError("no such file", query=context.query, path=min(absent))
-    inline = {**head.inline_contents(), **(p.contents() if (p := head.shown_plan) else {})}
+    planned = head.shown_plan.contents() if head.shown_plan else {}
+    inline = {**head.inline_contents(), **planned}
     found: dict[str, bytes] = {}
     outside: dict[ObjectRef, list[str]] = {}
     for path in wanted:
@@ -39,7 +40,7 @@ def read_files(
         if ref is None and not path.endswith("/"):
             found[path] = b""
         elif ref is not None and ref.kind == "inline":
-            found[path] = inline[path]
+            found[path] = bytes(inline[path])
         elif ref is not None:
             outside.setdefault(ref, []).append(path)
     read = gather(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.manifest.facts import Facts
 from holdfast.manifest.record import ChainManifest, Kind
-from holdfast.pack import decode_batch
+from holdfast.pack import decode_views
 
 if TYPE_CHECKING:
     from holdfast.manifest.files import FileEntry
@@ -77,7 +77,7 @@ class Head:
         plan = self.shown_plan
         return self.files if plan is None else {**self.files, **{f.path: f for f in plan.files}}
 
-    def inline_contents(self) -> dict[str, bytes]:
+    def inline_contents(self) -> dict[str, memoryview]:
         """Bytes of the live files that are inside manifests, by path."""
         wanted: dict[int, set[str]] = {}
         for path, file in self.files.items():
@@ -86,6 +86,6 @@ class Head:
         return {
             path: body
             for number, paths in wanted.items()
-            for path, body in decode_batch(self.packs[number])
+            for path, body in decode_views(self.packs[number])
             if path in paths
         }

@@ -12,6 +12,7 @@ from holdfast.objectstore.parallel import gather
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeAlias
 
     from holdfast.chain.context import Context
     from holdfast.chain.head import Head
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from holdfast.ids import Writer
     from holdfast.manifest.files import ObjectRef
     from holdfast.manifest.record import ChainManifest
+
+    Progress: TypeAlias = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,29 +71,22 @@ def validate(
     number: int,
     *,
     deep: bool = True,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Validation:
     """Check a checkpoint down to the hash of every object; content problems do not raise.
 
     Raises:
         UnavailableError, StoreError: the store said no, or nothing.
     """
-    return Validator(context, deep=deep, progress=progress).check(number)
+    return Validator(context, deep=deep).check(number, progress)
 
 
 class Validator:
     """Checks many checkpoints of one chain; what they share is read and hashed once."""
 
-    def __init__(
-        self,
-        context: Context,
-        *,
-        deep: bool = True,
-        progress: Callable[[int], None] | None = None,
-    ) -> None:
+    def __init__(self, context: Context, *, deep: bool = True) -> None:
         self._context = context
         self._deep = deep
-        self._progress = progress
         self._reader = Reader(context)
         self._presence = Presence(context)
         self._hashed: dict[ObjectRef, CorruptionError | None] = {}
@@ -102,42 +98,44 @@ class Validator:
         except CorruptionError:
             return []
 
-    def check(self, number: int) -> Validation:
-        """Whether a checkpoint is whole."""
-        return self._judge(number, lambda: self._reader.head(number), parent=True)
+    def check(self, number: int, progress: Progress | None = None) -> Validation:
+        """Whether a checkpoint is whole; `progress` is told of every byte that is hashed."""
+        return self._judge(number, lambda: self._reader.head(number), progress, parent=True)
 
-    def check_ref(self, ref: Ref) -> Validation:
+    def check_ref(self, ref: Ref, progress: Progress | None = None) -> Validation:
         """Whether what a tag or a clone protects is whole; it needs no manifest but itself."""
-        return self._judge(ref.entry.number, ref.head, parent=False)
+        return self._judge(ref.entry.number, ref.head, progress, parent=False)
 
-    def _judge(self, number: int, find: Callable[[], Head], *, parent: bool) -> Validation:
+    def _judge(
+        self, number: int, find: Callable[[], Head], progress: Progress | None, *, parent: bool
+    ) -> Validation:
         try:
             head = find()
             refs = needed(head)
             self._presence.check(refs)
             if self._deep:
-                self._check_hashes(refs)
+                self._check_hashes(refs, progress)
             if self._deep and parent:
                 _check_parent(self._reader, number)
         except (CorruptionError, ConfigError) as error:
             return Validation(number=number, valid=False, issues=(str(error),))
         return Validation(number=number, valid=True, files=len(head.files), bytes=head.size_bytes)
 
-    def _check_hashes(self, refs: list[ObjectRef]) -> None:
+    def _check_hashes(self, refs: list[ObjectRef], progress: Progress | None) -> None:
+        def check(ref: ObjectRef) -> CorruptionError | None:
+            try:
+                check_hashes(self._context, [ref], progress=progress)
+            except CorruptionError as error:
+                return error
+            return None
+
         fresh = [ref for ref in refs if ref not in self._hashed]
-        found = gather(self._hash, fresh, parallel=self._context.settings.parallel)
+        found = gather(check, fresh, parallel=self._context.settings.parallel)
         self._hashed.update(zip(fresh, found, strict=True))
         for ref in refs:
             problem = self._hashed[ref]
             if problem is not None:
                 raise problem
-
-    def _hash(self, ref: ObjectRef) -> CorruptionError | None:
-        try:
-            check_hashes(self._context, [ref], progress=self._progress)
-        except CorruptionError as error:
-            return error
-        return None
 
 
 def _check_parent(reader: Reader, number: int) -> None:

@@ -5,7 +5,8 @@
             8  number of entries
            12  bytes of the uncompressed body
            16  CRC32C of everything after the header (version 2)
-           20  bytes of the uncompressed body again, then the LZ4 block
+           20  bytes of the uncompressed body again, then the LZ4 block, which for a body
+               that does not compress is one run of literals
 
 All integers are little-endian and unsigned, of 32 bits. The body is, per entry: length of the
 key, key in UTF-8, length of the data, data.
@@ -18,7 +19,7 @@ costs no more memory than an honest object of the same length could.
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import google_crc32c
 import lz4.block
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from typing_extensions import Buffer
+
+Slices = TypeVar("Slices", bytes, memoryview)
 
 MAGIC = b"LCB1"
 BODY_BYTES_MAX = 1024 * MIB
@@ -45,6 +48,11 @@ _ENTRY_OVERHEAD = 2 * _U32.size
 # An LZ4 length byte stands for at most 255 bytes of output.
 _EXPANSION_MAX = 255
 _CRC_STEP = 64 * KIB
+_TOKEN_LITERALS_MAX = 15
+_NOISE_BYTES_MIN = 64 * KIB
+_NOISE_RATIO = 0.98
+_SAMPLES = 16
+_SAMPLE_BYTES = 4 * KIB
 
 
 def encode_batch(entries: Iterable[tuple[str, Buffer]]) -> bytes:
@@ -65,12 +73,38 @@ def encode_batch(entries: Iterable[tuple[str, Buffer]]) -> bytes:
                 "a pack holds at most 1 GiB in 2^20 entries",
                 hint="store large files as objects of their own, and more files in more packs",
             )
-    body = b"".join(parts)
-    parts.clear()
-    block = lz4.block.compress(body, store_size=True)
-    del body
-    header = _HEADER.pack(MAGIC, _VERSION, count, size, google_crc32c.value(block))
-    return b"".join((header, block))
+    if _looks_like_noise(parts, size):
+        parts[:0] = (_U32.pack(size), _literal_prefix(size))
+    else:
+        body = b"".join(parts)
+        parts.clear()
+        parts.append(lz4.block.compress(body, store_size=True))
+    crc = 0
+    for part in parts:
+        crc = google_crc32c.extend(crc, part if isinstance(part, bytes) else bytes(part))
+    return b"".join((_HEADER.pack(MAGIC, _VERSION, count, size, crc), *parts))
+
+
+def _looks_like_noise(parts: list[Buffer], size: int) -> bool:
+    """Whether a sample does not get smaller, as files that Spark compressed already.
+
+    Such a body is written as literals, which is a valid LZ4 block that any reader takes and
+    which costs one copy instead of three.
+    """
+    if size < _NOISE_BYTES_MIN:
+        return False
+    data = parts[3::4]
+    step = max(1, len(data) // _SAMPLES)
+    sample = b"".join(memoryview(view)[:_SAMPLE_BYTES] for view in data[::step][:_SAMPLES])
+    return len(lz4.block.compress(sample, store_size=False)) > _NOISE_RATIO * len(sample)
+
+
+def _literal_prefix(size: int) -> bytes:
+    """What an LZ4 block begins with that is one run of `size` literals and nothing else."""
+    if size < _TOKEN_LITERALS_MAX:
+        return bytes([size << 4])
+    full, rest = divmod(size - _TOKEN_LITERALS_MAX, 255)
+    return b"\xf0" + b"\xff" * full + bytes([rest])
 
 
 def _key_bytes(key: str) -> bytes:
@@ -86,16 +120,30 @@ def decode_batch(data: Buffer) -> list[tuple[str, bytes]]:
     Raises:
         CorruptionError: not an LCB1 object, or damaged.
     """
-    count, size, block = _open(memoryview(data).cast("B"))
-    body = _decompress(block, size)
-    entries: list[tuple[str, bytes]] = []
+    count, body = _open(memoryview(data).cast("B"))
+    return _entries(body, count)
+
+
+def decode_views(data: Buffer) -> list[tuple[str, memoryview]]:
+    """Like `decode_batch` without a copy per entry; any view keeps the whole body in memory.
+
+    Raises:
+        CorruptionError: not an LCB1 object, or damaged.
+    """
+    count, body = _open(memoryview(data).cast("B"))
+    return _entries(memoryview(body), count)
+
+
+def _entries(body: Slices, count: int) -> list[tuple[str, Slices]]:
+    """Cut the body up; a slice is of the same type as the body."""
+    entries: list[tuple[str, Slices]] = []
     # This loop runs per file of a checkpoint: no call in it that is not needed.
     length_at, end = _U32.unpack_from, 0
     try:
         for _ in range(count):
             start = end + 4
             middle = start + length_at(body, end)[0]
-            key = body[start:middle].decode()
+            key = str(body[start:middle], "utf-8")
             start = middle + 4
             end = start + length_at(body, middle)[0]
             entries.append((key, body[start:end]))
@@ -103,13 +151,13 @@ def decode_batch(data: Buffer) -> list[tuple[str, bytes]]:
         raise CorruptionError("a pack ends inside an entry", entry=len(entries)) from error
     except UnicodeDecodeError as error:
         raise CorruptionError("a pack's key is not UTF-8", entry=len(entries)) from error
-    if end != size:
-        raise CorruptionError("a pack's entries do not fill its body", size=size, end=end)
+    if end != len(body):
+        raise CorruptionError("a pack's entries do not fill its body", size=len(body), end=end)
     return entries
 
 
-def _open(view: memoryview) -> tuple[int, int, memoryview]:
-    """Number of entries, size of the body and the block, each plausible for this object."""
+def _open(view: memoryview) -> tuple[int, bytes]:
+    """Number of entries and the body, each plausible for this object."""
     if len(view) < _HEADER.size:
         raise CorruptionError("a pack is too short for its header", size=len(view))
     magic, version, count, size = _HEADER_V1.unpack_from(view)
@@ -131,7 +179,7 @@ def _open(view: memoryview) -> tuple[int, int, memoryview]:
         raise CorruptionError("a pack claims an impossible size", size=size, block=len(block))
     if count > min(ENTRIES_MAX, size // _ENTRY_OVERHEAD):
         raise CorruptionError("a pack claims an impossible number of entries", count=count)
-    return count, size, block
+    return count, _decompress(block, size)
 
 
 def _check_crc(rest: memoryview, expected: int) -> None:
@@ -146,6 +194,9 @@ def _check_crc(rest: memoryview, expected: int) -> None:
 
 
 def _decompress(block: memoryview, size: int) -> bytes:
+    prefix = _literal_prefix(size)
+    if len(block) == len(prefix) + size and block[: len(prefix)] == prefix:
+        return bytes(block[len(prefix) :])
     try:
         body: bytes = lz4.block.decompress(block, uncompressed_size=size)
     except (lz4.block.LZ4BlockError, ValueError, MemoryError) as error:
