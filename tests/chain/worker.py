@@ -1,6 +1,7 @@
 """A driver in a process of its own: commits batches until it is killed.
 
 Each batch adds its number and its plan to an append-only log, the sink, before it is committed.
+The store's URL comes on standard input, for it may carry credentials.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ import sys
 from pathlib import Path
 
 from holdfast.chain import Chain, NewFile
-from holdfast.objectstore import LocalStore
+from holdfast.objectstore import open_store
 from holdfast.settings import ChainSettings
 
 
-def main(root: str, sink: str) -> None:
+def main(sink: str) -> None:
     settings = ChainSettings(retain=3, full_every=4, inline_bytes_max=200)
-    chain = Chain(LocalStore(root), "orders", settings=settings)
+    chain = Chain(open_store(sys.stdin.readline().strip()), "orders", settings=settings)
     writer = chain.claim(deep=True)
     shown = writer.head.shown_plan
     print("claimed", writer.head.number, flush=True)
@@ -40,4 +41,4 @@ def main(root: str, sink: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(sys.argv[1])
