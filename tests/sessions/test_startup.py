@@ -174,9 +174,9 @@ def test_a_later_format_is_not_unreadable(policy: str) -> None:
     store = _query()
     key = documents(store)[-1]
     store.put(key, store.get(key).body.replace(b'"format":1', b'"format":2'))
-    with pytest.raises(ConfigError, match="later version"):
+    with pytest.raises(ConfigError, match="newer holdfast"):
         start(on_store(store), OLD, policy=policy, clear_state=_never)
-    with pytest.raises(ConfigError, match="later version"):
+    with pytest.raises(ConfigError, match="newer holdfast"):
         on_store(store).clear_checkpoints()
 
 

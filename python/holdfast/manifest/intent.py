@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from holdfast.errors import CorruptionError
+from holdfast.manifest.envelope import (
+    FORMAT,
+    check_format,
+    check_seal,
+    seal,
+    writer_from_json,
+    writer_to_json,
+)
 from holdfast.manifest.fields import Fields, parse_object
 from holdfast.manifest.plan import Plan
-from holdfast.manifest.record import FORMAT, check_format, writer_from_json, writer_to_json
-from holdfast.manifest.seal import check_seal, seal
 from holdfast.version import VERSION
 
 if TYPE_CHECKING:

@@ -14,19 +14,26 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from holdfast.errors import ConfigError, CorruptionError
-from holdfast.ids import Writer
+from holdfast.manifest.envelope import (
+    FORMAT,
+    check_format,
+    check_seal,
+    seal,
+    writer_from_json,
+    writer_to_json,
+)
 from holdfast.manifest.fields import I64_MAX, Fields, parse_object
 from holdfast.manifest.files import FileTable
 from holdfast.manifest.model import CheckpointManifest
 from holdfast.manifest.plan import Plan
-from holdfast.manifest.seal import check_seal, seal
 from holdfast.version import VERSION
 
-FORMAT = 1
 OPERATOR = "holdfast"  # the name under which an inline pack or the sidecar is an operator's state
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from holdfast.ids import Writer
 
 
 class Kind(Enum):
@@ -144,37 +151,6 @@ def decode_chain_manifest(data: bytes, *, number: int | None, query: str) -> Cha
             expected=query,
         )
     return ChainManifest(manifest=manifest, record=record, sha256=hashlib.sha256(data).hexdigest())
-
-
-def check_format(own: Fields, what: str) -> None:
-    """Refuse a newer format before anything else is looked at.
-
-    Raises:
-        ConfigError: a newer holdfast wrote this.
-    """
-    version = own.text("version")
-    if own.integer("format") > FORMAT:
-        raise ConfigError(
-            f"{what} was written by a newer holdfast", hint=f"pip install 'holdfast>={version}'"
-        )
-
-
-def writer_to_json(writer: Writer) -> dict[str, Any]:
-    return {
-        "host": writer.host,
-        "application": writer.application,
-        "pid": writer.pid,
-        "user": writer.user,
-    }
-
-
-def writer_from_json(fields: Fields) -> Writer:
-    return Writer(
-        host=fields.text("host"),
-        application=fields.text("application"),
-        pid=fields.integer("pid"),
-        user=fields.text("user"),
-    )
 
 
 def _record(own: Fields, number: int) -> Record:

@@ -1,6 +1,5 @@
 """The JSON document of one change: all sources and the config hash together, with a checksum.
 
-The checksum is SHA-256 over the document without it, compact and with sorted keys.
 The format number is read before the checksum: a later version may sum otherwise, and what it
 wrote must never pass for damage.
 """
@@ -9,22 +8,30 @@ from __future__ import annotations
 
 import base64
 import binascii
-import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from holdfast.errors import ConfigError, CorruptionError
-from holdfast.ids import Writer
+from holdfast.manifest.envelope import (
+    FORMAT,
+    check_format,
+    check_seal,
+    seal,
+    writer_from_json,
+    writer_to_json,
+)
 from holdfast.manifest.fields import Fields, parse_object
 from holdfast.sessions.state import SourceCheckpoint, SourceState
 from holdfast.settings import MIB
+from holdfast.version import VERSION
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-FORMAT = 1
+    from holdfast.ids import Writer
+
 DOCUMENT_BYTES_MAX = 16 * MIB
 
 
@@ -44,9 +51,8 @@ class Document:
         Raises:
             ConfigError: the configuration holds what JSON cannot, or all of it is too big.
         """
-        body = self._body()
         try:
-            data = _dump({**body, "checksum": _checksum(body)})
+            data = seal(orjson.dumps(self._body(), option=orjson.OPT_SORT_KEYS))
         except TypeError as error:
             raise ConfigError("source checkpoints hold what JSON cannot", reason=error) from error
         if len(data) > DOCUMENT_BYTES_MAX:
@@ -62,14 +68,10 @@ class Document:
         state, writer = self.state, self.writer
         return {
             "format": FORMAT,
+            "version": VERSION,
             "number": self.number,
             "nonce": self.nonce,
-            "writer": {
-                "host": writer.host,
-                "application": writer.application,
-                "pid": writer.pid,
-                "user": writer.user,
-            },
+            "writer": writer_to_json(writer),
             "written_ms": self.written_ms,
             "sources": {name: _source(source) for name, source in state.sources.items()},
             "config_hash": state.config_hash,
@@ -86,13 +88,12 @@ class Document:
         """
         what = f"source commit {number}"
         fields = parse_object(data, what)
-        _check_format(fields, what)
-        if fields.text("checksum") != _checksum({**fields.rest(), "format": FORMAT}):
-            raise CorruptionError(f"{what} has a wrong checksum")
+        check_format(fields, what)
+        check_seal(bytes(data), what)
         document = cls(
             number=fields.integer("number"),
             nonce=fields.text("nonce"),
-            writer=_writer(fields.object("writer")),
+            writer=writer_from_json(fields.object("writer")),
             written_ms=fields.integer("written_ms"),
             state=SourceState(
                 sources=fields.mapping("sources", _checkpoint, missing_ok=False),
@@ -103,25 +104,6 @@ class Document:
         if document.number != number:
             raise CorruptionError(f"{what} is that of another number", found=document.number)
         return document
-
-
-def _dump(value: object) -> bytes:
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
-
-
-def _checksum(body: dict[str, Any]) -> str:
-    return hashlib.sha256(_dump(body)).hexdigest()
-
-
-def _check_format(fields: Fields, what: str) -> None:
-    found = fields.integer("format", low=1)
-    if found > FORMAT:
-        raise ConfigError(
-            f"{what} was written by a later version of holdfast",
-            hint="install that version; nothing was changed",
-            format=found,
-            known=FORMAT,
-        )
 
 
 def _source(source: SourceCheckpoint) -> dict[str, Any]:
@@ -138,15 +120,6 @@ def _checkpoint(value: object, what: str) -> SourceCheckpoint:
     except (binascii.Error, ValueError) as error:
         raise CorruptionError(f"{what} has a position that is not base64") from error
     return SourceCheckpoint(sequence, position)
-
-
-def _writer(fields: Fields) -> Writer:
-    return Writer(
-        host=fields.text("host"),
-        application=fields.text("application"),
-        pid=fields.integer("pid"),
-        user=fields.text("user"),
-    )
 
 
 def _config(fields: Fields) -> dict[str, Any] | None:
