@@ -6,10 +6,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 MINUTES ?= 5
+SEED ?=
 
 .PHONY: help
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  \033[1mmake %-9s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(VENV)/.ready: pyproject.toml
 	@echo "== setting up $(VENV)"
@@ -21,13 +22,21 @@ $(VENV)/.ready: pyproject.toml
 .PHONY: setup
 setup: $(VENV)/.ready ## make .venv and install everything into it
 
+.PHONY: demo
+demo: $(VENV)/.ready ## a tour: a driver killed in mid-batch, its successor, a fenced zombie
+	@$(BIN)/python -m tests.demo
+
 .PHONY: quick
 quick: $(VENV)/.ready ## the tests that need no server, in under a minute
-	@$(BIN)/python -m pytest -n auto --dist worksteal -q -m "not s3 and not crate and not slow"
+	@echo "== quick tier"
+	@$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not s3 and not crate"
 
 .PHONY: test
-test: quick ## every test: quick tier first, then real S3
-	@$(BIN)/python -m pytest -m "s3 or slow"
+test: quick ## every test: the quick tier, then a real S3 server, then the seed's own crate
+	@echo "== on a real S3 server"
+	@$(BIN)/python -m pytest -q -m s3
+	@echo "== with the seed's own crate"
+	@$(BIN)/python -m pytest -q -m crate
 
 .PHONY: lint
 lint: $(VENV)/.ready ## lint, format and type checks
@@ -35,13 +44,21 @@ lint: $(VENV)/.ready ## lint, format and type checks
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 
+.PHONY: verify
+verify: lint test ## lint, format and types, then every test
+
+.PHONY: model
+model: $(VENV)/.ready ## explore interleavings for MINUTES=5 (SEED=n repeats an order)
+	@$(BIN)/python -m tests.model explore --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
+
+.PHONY: bench
+bench: $(VENV)/.ready ## figures beside what is required; writes build/bench-core.json
+	@$(BIN)/python -m tests.bench
+
 .PHONY: format
 format: $(VENV)/.ready ## put the code into its form
 	@$(BIN)/ruff check --fix --quiet . || true
 	@$(BIN)/ruff format .
-
-.PHONY: verify
-verify: lint test ## what CI checks first: lint, format, types, then every test
 
 .PHONY: clean
 clean: ## remove what the other targets made

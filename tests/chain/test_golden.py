@@ -8,8 +8,7 @@ from __future__ import annotations
 import itertools
 import shutil
 from pathlib import Path
-
-import pytest
+from typing import TYPE_CHECKING
 
 from holdfast.chain import Chain
 from holdfast.ids import Writer
@@ -18,6 +17,9 @@ from holdfast.objectstore import LocalStore, MemoryStore, ObjectStore, scan
 from holdfast.settings import ChainSettings
 from holdfast.testing import ManualClock
 from tests.chain.support import file, plan, results, run
+
+if TYPE_CHECKING:
+    import pytest
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "chain"
 
