@@ -63,5 +63,6 @@ def test_a_broken_query_can_be_removed() -> None:
     run(chain(store).claim(), 2)
     for number in (1, 2, 3):
         damage(store, KEYS.manifest(number))
+    store.put(KEYS.intent(4), b"garbled")
     chain(store).remove()
     assert chain(store, "new").claim().head.batch == -1

@@ -81,6 +81,18 @@ def test_a_second_rollback_repairs_an_unreadable_one() -> None:
     assert (again.repaired, chain(store, "new").claim().head.batch) == (True, 0)
 
 
+def test_rollback_gets_past_an_intent_that_cannot_be_read() -> None:
+    """It adopts no plan, so it need not read one; a start would have to stop there."""
+    store = MemoryStore()
+    writer = chain(store).claim()
+    run(writer, 3)
+    writer.intent(3, plan(3))
+    damage(store, KEYS.intent(5))
+    done = chain(store).rollback(3)
+    restarted = chain(store, "new").claim()
+    assert (done.repaired, restarted.head.batch, restarted.head.plans) == (True, 1, {})
+
+
 def test_rollback_to_what_is_not_valid_changes_nothing() -> None:
     """Checked before anything is written."""
     store = MemoryStore()

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from holdfast.chain.claim import claim
@@ -27,8 +27,8 @@ from holdfast.errors import CarriedPlanError, CorruptionError, HoldfastError
 from holdfast.ids import Writer
 from holdfast.layout import Keys
 from holdfast.layout import Kind as KeyKind
-from holdfast.manifest.intent import IntentKind, decode_intent
-from holdfast.manifest.record import Kind, decode_chain_manifest
+from holdfast.manifest.intent import Intent, IntentKind, decode_intent
+from holdfast.manifest.record import ChainManifest, Kind, decode_chain_manifest
 from holdfast.objectstore import MemoryStore, ObjectStore
 from holdfast.objectstore.retrying import RetryingStore
 from holdfast.settings import ChainSettings, RetrySettings
@@ -239,13 +239,13 @@ class ChainExecution:
         if parsed is None or parsed.kind not in (KeyKind.MANIFEST, KeyKind.INTENT):
             return
         if parsed.kind is KeyKind.INTENT:
-            intent = decode_intent(body, number=parsed.number, query=QUERY)
+            intent = observed_intent(body, parsed.number)
             if intent.kind is IntentKind.PLAN:
                 self._require_newest(actor, intent.claim, key)
             if intent.kind is IntentKind.ROLLBACK:
                 self.ghost.rollbacks.append(parsed.number)
             return
-        record = decode_chain_manifest(body, number=parsed.number, query=QUERY).record
+        record = observed_manifest(body, parsed.number).record
         if record.kind is Kind.COMMIT:
             self._require_newest(actor, record.claim, key)
         if record.kind in CLAIMS and parsed.number > self.ghost.highest_ever:
@@ -342,6 +342,18 @@ class ChainExecution:
     def _targets(self, numbers: list[int]) -> list[int]:
         """Checkpoints that a rollback could be about: valid, and not the newest state."""
         return [n for n in numbers[:-1] if n not in self.ghost.corrupted][-2:]
+
+
+@lru_cache(maxsize=1 << 14)
+def observed_intent(body: bytes, number: int) -> Intent:
+    """The onlooker's own reading; the same bytes are seen in schedule after schedule."""
+    return decode_intent(body, number=number, query=QUERY)
+
+
+@lru_cache(maxsize=1 << 14)
+def observed_manifest(body: bytes, number: int) -> ChainManifest:
+    """As above."""
+    return decode_chain_manifest(body, number=number, query=QUERY)
 
 
 def settings(bounds: Bounds) -> ChainSettings:

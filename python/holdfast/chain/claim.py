@@ -34,8 +34,8 @@ def claim(
 ) -> ChainWriter:
     """Take the chain over and return its only writer.
 
-    `read` finds what to go on from; a rollback that repairs a broken chain brings its own, and
-    then begins a new lineage.
+    `read` finds what to go on from; a rollback that repairs a broken chain brings its own. Then
+    the claim begins a new lineage and adopts no plan, not even one that cannot be read.
 
     Raises:
         CorruptionError: there is no state that may be gone on from.
@@ -47,7 +47,8 @@ def claim(
     for _ in range(context.settings.claim_attempts_max):
         recovery = read(context)
         number = recovery.highest + 1
-        plans = _adopt(recovery, reserve(context, number))
+        taken = reserve(context, number)
+        plans = () if new_lineage else _adopt(recovery, _parsed(context, number, taken))
         draft = _draft(context, recovery, number, plans, new_lineage=new_lineage)
         outcome = publish(context, draft)
         if outcome is not None:
@@ -90,16 +91,13 @@ def publish(context: Context, draft: Draft) -> bytes | None:
     return None if outcome.ours else (outcome.other or b"")
 
 
-def reserve(context: Context, number: int) -> Intent | None:
-    """Void the number's intent; if it is taken, it is the plan of a batch that was running.
+def reserve(context: Context, number: int) -> bytes | None:
+    """Void the number's intent; if it is taken, it is the plan of a batch that was running."""
+    return create(context, context.keys.intent(number), _void(context, number)).other
 
-    Raises:
-        CorruptionError: what has it cannot be read.
-    """
-    outcome = create(context, context.keys.intent(number), _void(context, number))
-    if outcome.ours or outcome.other is None:
-        return None
-    return parse_intent(context, number, outcome.other)
+
+def _parsed(context: Context, number: int, body: bytes | None) -> Intent | None:
+    return None if body is None else parse_intent(context, number, body)
 
 
 def _void(context: Context, number: int) -> bytes:

@@ -32,14 +32,7 @@ def remove(context: Context, *, purge: bool = False) -> int:
     Raises:
         MisuseError: a clone still names its objects.
     """
-    clones = [ref.key for ref in list_refs(context) if _is_clone(context, ref.key)]
-    if clones:
-        raise MisuseError(
-            "clones of this query still use its objects",
-            hint="remove the clones first",
-            query=context.query,
-            clones=", ".join(clones),
-        )
+    require_no_clones(context)
     summaries = Summaries(context).of(list_manifests(context))
     named = {ref for summary in summaries.values() for ref in summary.named}
     writer = claim(context, read=partial(go_on_from, Head()), new_lineage=True)
@@ -56,6 +49,18 @@ def remove(context: Context, *, purge: bool = False) -> int:
     return len(doomed)
 
 
-def _is_clone(context: Context, key: str) -> bool:
-    parsed = context.keys.parse(key)
-    return parsed is not None and parsed.kind is KeyKind.CLONE
+def require_no_clones(context: Context) -> None:
+    """Nothing, unless a clone needs this query; only reads.
+
+    Raises:
+        MisuseError: a clone still names its objects.
+    """
+    parsed = [context.keys.parse(meta.key) for meta in list_refs(context)]
+    clones = [key.name for key in parsed if key is not None and key.kind is KeyKind.CLONE]
+    if clones:
+        raise MisuseError(
+            "clones of this query still use its objects",
+            hint="remove the clones first",
+            query=context.query,
+            clones=", ".join(clones),
+        )

@@ -1,1 +1,5 @@
-"""To come."""
+"""The command line, `holdfast`."""
+
+from holdfast.cli.app import main
+
+__all__ = ["main"]

@@ -152,7 +152,8 @@ class Keys:
         """What this key is, or nothing if it is not one of ours."""
         if not key.startswith(self.root):
             return None
-        for pattern, kind, build in _PATTERNS:
+        folder = key[len(self.root) :].partition("/")[0]
+        for pattern, kind, build in _BY_FOLDER.get(folder, ()):
             match = pattern.fullmatch(key, len(self.root))
             if match is None:
                 continue
@@ -235,6 +236,12 @@ _PATTERNS: tuple[tuple[re.Pattern[str], Kind, Callable[[Keys, Parsed], str]], ..
     ),
     (re.compile(r"checkpoints/latest\.txt"), Kind.V1_LATEST, lambda keys, _: keys.v1_latest),
 )
+
+
+_BY_FOLDER = {
+    folder: tuple(entry for entry in _PATTERNS if entry[0].pattern.startswith(f"{folder}/"))
+    for folder in ("manifests", "intents", "checkpoints", "refs", "sources")
+}
 
 
 def _digits(number: int) -> str:

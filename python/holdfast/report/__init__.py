@@ -1,0 +1,1 @@
+"""What people and programs are shown: documents of plain data, and their rendering as text."""
