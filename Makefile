@@ -5,6 +5,8 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+SHIM := python/holdfast/spark/holdfast-shim.jar
+JAVA := $(wildcard jvm-shim/*/holdfast/*.java)
 MINUTES ?= 5
 SEED ?=
 
@@ -13,11 +15,17 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(VENV)/.ready: pyproject.toml
-	@echo "== setting up $(VENV)"
+	@echo "== setting up $(VENV): Spark and the rest, some 500 MB, once"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	@$(BIN)/python -m pip install --quiet --editable . --group dev
+	@$(BIN)/python -m pip install --quiet --group dev
+	@$(BIN)/python -m pip install --quiet --no-build-isolation --editable .
 	@touch $@
+
+# The jar is rebuilt when a Java file has changed since.
+$(SHIM): $(VENV)/.ready $(JAVA)
+	@echo "== compiling the shim"
+	@$(BIN)/python jvm-shim/shim.py
 
 .PHONY: setup
 setup: $(VENV)/.ready ## make .venv and install everything into it

@@ -109,7 +109,7 @@ class ScheduledStore:
             self._turn("delete", names, lambda: self._world.store.delete(wanted), writes=True)
 
     def presign(
-        self, method: Literal["GET", "PUT"], key: str, *, expires_s: int = 300
+        self, method: Literal["GET", "PUT"], key: str, *, expires_s: int = 300, sha256: str = ""
     ) -> Presigned:
         raise NotImplementedError
 

@@ -1,6 +1,6 @@
 """The layers of the package: a module imports only to its right.
 
-cli → report → chain, checkpoint, sessions → manifest, pack, layout, ids → errors, clock, settings
+cli, spark → report → chain, checkpoint, sessions → manifest, pack, layout, ids → errors, clock, settings
                     └→ objectstore ─────────────────────────────────────→ errors, clock, settings
 testing → objectstore, errors, clock, settings        (nothing in the package imports testing)
 """
@@ -23,6 +23,7 @@ ALLOWED: dict[str, set[str]] = {
     "checkpoint": MIDDLE,
     "sessions": MIDDLE,
     "objectstore": BASE,
+    "spark": {"report", "chain", "sessions", *MIDDLE},
     "testing": {"objectstore", *BASE},
     "manifest": {*FORMATS, *BASE},
     "pack": BASE,

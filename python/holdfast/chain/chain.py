@@ -10,6 +10,8 @@ from holdfast.chain.clone import clone
 from holdfast.chain.contents import read_files
 from holdfast.chain.context import Context
 from holdfast.chain.history import Checkpoint, Validation, history, validate
+from holdfast.chain.objects import fetch
+from holdfast.chain.read import list_manifests
 from holdfast.chain.recover import Recovery, recover
 from holdfast.chain.refs import Ref, read_refs, tag, untag
 from holdfast.chain.remove import remove
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     from holdfast.chain.head import Head
     from holdfast.chain.writer import ChainWriter, Committed
+    from holdfast.manifest.files import ObjectRef
     from holdfast.objectstore import ObjectStore
 
 
@@ -63,6 +66,18 @@ class Chain:
     def read(self, head: Head, paths: Collection[str] | None = None) -> dict[str, bytes]:
         """Bytes of the files that a head shows."""
         return read_files(self.context, head, paths)
+
+    def read_object(self, ref: ObjectRef) -> bytes:
+        """A whole pack or large file, checked against its hash."""
+        return fetch(self.context, ref)
+
+    def exists(self) -> bool:
+        """Whether the query has a checkpoint; one list request."""
+        return bool(self.context.store.list(self.context.keys.manifests, limit=1).objects)
+
+    def has_newer(self, number: int) -> bool:
+        """Whether there is a checkpoint after this one; one list request."""
+        return bool(list_manifests(self.context, above=number).numbers)
 
     def rollback(self, target: int | str) -> RolledBack:
         """Go back to a checkpoint's number or a tag's name."""

@@ -43,14 +43,15 @@ class Head:
     def advance(self, entry: ChainManifest) -> None:
         """Become what this manifest stands for; it is full, or the next after this head."""
         record = entry.record
-        if entry.is_full:
-            self.files, self.packs = {}, {}
+        # A full one is built aside and swapped in, so that who looks a file up meanwhile finds it.
+        files, packs = ({}, {}) if entry.is_full else (self.files, self.packs)
         for path in record.removed:
-            self.files.pop(path, None)
-        self.files.update((file.path, file) for file in record.files)
+            files.pop(path, None)
+        files.update((file.path, file) for file in record.files)
         pack = entry.inline_pack()
         if pack:
-            self.packs[entry.number] = pack
+            packs[entry.number] = pack
+        self.files, self.packs = files, packs
         self.plans = {plan.batch: plan for plan in record.plans}
         self.number, self.sha256, self.base = entry.number, entry.sha256, record.base
         self.kind, self.claim, self.lineage = record.kind, record.claim, record.lineage

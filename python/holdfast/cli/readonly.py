@@ -45,6 +45,6 @@ class ReadOnlyStore:
         self.would_delete.extend(keys)
 
     def presign(
-        self, method: Literal["GET", "PUT"], key: str, *, expires_s: int = 300
+        self, method: Literal["GET", "PUT"], key: str, *, expires_s: int = 300, sha256: str = ""
     ) -> Presigned:
-        return self._inner.presign(method, key, expires_s=expires_s)
+        return self._inner.presign(method, key, expires_s=expires_s, sha256=sha256)

@@ -11,6 +11,7 @@ from holdfast.objectstore.base import (
     Presigned,
     PutMode,
     check_key,
+    innermost,
     scan,
 )
 from holdfast.objectstore.certificate import Certificate, Check
@@ -19,7 +20,7 @@ from holdfast.objectstore.local import LocalStore
 from holdfast.objectstore.memory import MemoryStore
 from holdfast.objectstore.metered import S3_STANDARD, Meter, MeteredStore, PriceTable, Usage
 from holdfast.objectstore.retrying import RetryingStore
-from holdfast.objectstore.url import open_store, probe, redact
+from holdfast.objectstore.url import open_store, probe, redact, with_meter
 
 if TYPE_CHECKING:
     from holdfast.objectstore.s3 import S3Store
@@ -46,10 +47,12 @@ __all__ = [
     "certify",
     "check_key",
     "ensure_certified",
+    "innermost",
     "open_store",
     "probe",
     "redact",
     "scan",
+    "with_meter",
 ]
 
 

@@ -131,9 +131,11 @@ class ObjectStore(Protocol):
         """
 
     def presign(
-        self, method: Literal["GET", "PUT"], key: str, *, expires_s: int = 300
+        self, method: Literal["GET", "PUT"], key: str, *, expires_s: int = 300, sha256: str = ""
     ) -> Presigned:
         """Sign one request for exactly this key; nothing is sent.
+
+        With the SHA-256 of a body, as hexadecimal digits, a put of any other body is refused.
 
         Raises:
             UnsupportedError: this backend cannot presign (`can_presign` is false).
@@ -146,6 +148,15 @@ class Reopenable(Protocol):
 
     def reopen_url(self) -> str:
         """The URL to open, with credentials if it has any of its own: never show it."""
+
+
+def innermost(store: ObjectStore) -> ObjectStore:
+    """The backend itself, without what is wrapped around it."""
+    while True:
+        inner = getattr(store, "inner", None)
+        if inner is None:
+            return store
+        store = inner
 
 
 def scan(store: ObjectStore, prefix: str = "", *, start_after: str = "") -> Iterator[ObjectMeta]:

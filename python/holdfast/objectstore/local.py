@@ -86,6 +86,10 @@ class LocalStore:
     def root(self) -> Path:
         return self._root
 
+    def staging_path(self, name: str) -> Path:
+        """Where another process on this machine may write a body before it links it to its key."""
+        return self._root / _PRIVATE / "tmp" / name
+
     def put(self, key: str, body: Body, *, mode: PutMode = PutMode.OVERWRITE) -> ObjectMeta:
         target = self._path(key)
         with _translated(key), self._temporary(body) as temporary:
@@ -179,9 +183,9 @@ class LocalStore:
             raise DeleteError(failed, hint="check the permissions of the store's directory")
 
     def presign(
-        self, method: Literal["GET", "PUT"], key: str, *, expires_s: int = 300
+        self, method: Literal["GET", "PUT"], key: str, *, expires_s: int = 300, sha256: str = ""
     ) -> Presigned:
-        del method, expires_s
+        del method, expires_s, sha256
         raise UnsupportedError(
             "a local store cannot presign", hint="share the directory instead", key=key
         )

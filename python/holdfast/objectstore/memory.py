@@ -75,7 +75,7 @@ class MemoryStore:
                     del self._keys[bisect_left(self._keys, key)]
 
     def presign(
-        self, method: Literal["GET", "PUT"], key: str, *, expires_s: int = 300
+        self, method: Literal["GET", "PUT"], key: str, *, expires_s: int = 300, sha256: str = ""
     ) -> Presigned:
-        del method, expires_s
+        del method, expires_s, sha256
         raise UnsupportedError("a memory store cannot presign", key=key)

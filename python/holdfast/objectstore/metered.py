@@ -120,6 +120,6 @@ class MeteredStore:
         self._inner.delete(wanted)
 
     def presign(
-        self, method: Literal["GET", "PUT"], key: str, *, expires_s: int = 300
+        self, method: Literal["GET", "PUT"], key: str, *, expires_s: int = 300, sha256: str = ""
     ) -> Presigned:
-        return self._inner.presign(method, key, expires_s=expires_s)
+        return self._inner.presign(method, key, expires_s=expires_s, sha256=sha256)

@@ -48,6 +48,10 @@ class RetryingStore:
         self._clock = clock
         self._jitter = jitter or random.Random()  # noqa: S311 - spreads load, hides nothing
 
+    def around(self, inner: ObjectStore) -> RetryingStore:
+        """Another store, tried again in the same way."""
+        return RetryingStore(inner, settings=self._settings, clock=self._clock)
+
     @property
     def url(self) -> str:
         return self._inner.url
@@ -98,9 +102,9 @@ class RetryingStore:
         self._again(lambda: self._inner.delete(wanted))
 
     def presign(
-        self, method: Literal["GET", "PUT"], key: str, *, expires_s: int = 300
+        self, method: Literal["GET", "PUT"], key: str, *, expires_s: int = 300, sha256: str = ""
     ) -> Presigned:
-        return self._inner.presign(method, key, expires_s=expires_s)
+        return self._inner.presign(method, key, expires_s=expires_s, sha256=sha256)
 
     def _again(self, request: Callable[[], T]) -> T:
         """Full jitter: each wait is random below a ceiling that doubles."""

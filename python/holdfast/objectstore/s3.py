@@ -225,18 +225,22 @@ class S3Store:
         return failed
 
     def presign(
-        self, method: Literal["GET", "PUT"], key: str, *, expires_s: int = 300
+        self, method: Literal["GET", "PUT"], key: str, *, expires_s: int = 300, sha256: str = ""
     ) -> Presigned:
         if not 0 < expires_s <= _PRESIGN_SECONDS_MAX:
             raise ConfigError("a presigned URL lasts 1 second to 7 days", expires_s=expires_s)
         expires_at_ms = self._clock.now_ms() + expires_s * 1000
+        params = {"Bucket": self._bucket, "Key": check_key(self._prefix + check_key(key))}
+        headers = dict(self._put_headers) if method == "PUT" else {}
+        if sha256:
+            params["ChecksumSHA256"] = base64.b64encode(bytes.fromhex(sha256)).decode()
+            headers["x-amz-checksum-sha256"] = params["ChecksumSHA256"]
         with self._told("presign", key):
             url = self._client.generate_presigned_url(
                 "put_object" if method == "PUT" else "get_object",
-                Params={"Bucket": self._bucket, "Key": check_key(self._prefix + check_key(key))},
+                Params=params,
                 ExpiresIn=expires_s,
             )
-        headers = dict(self._put_headers) if method == "PUT" else {}
         return Presigned(method=method, url=url, headers=headers, expires_at_ms=expires_at_ms)
 
     def _asked(self, verb: Verb, key: str, mode: PutMode = PutMode.OVERWRITE) -> Asked:

@@ -100,10 +100,12 @@ class _Wrapper:
         self._call("delete", wanted, lambda: self._wrapped.delete(wanted))
 
     def presign(
-        self, method: Literal["GET", "PUT"], key: str, *, expires_s: int = 300
+        self, method: Literal["GET", "PUT"], key: str, *, expires_s: int = 300, sha256: str = ""
     ) -> Presigned:
         return self._call(
-            "presign", (key,), lambda: self._wrapped.presign(method, key, expires_s=expires_s)
+            "presign",
+            (key,),
+            lambda: self._wrapped.presign(method, key, expires_s=expires_s, sha256=sha256),
         )
 
     def _call(self, verb: Verb, keys: tuple[str, ...], request: Callable[[], T]) -> T:

@@ -1,0 +1,33 @@
+package holdfast;
+
+import java.io.IOException;
+import java.io.InputStream;
+
+/** What Python calls: everything else goes the other way, through {@link PythonSide}. */
+public final class Bridge {
+  private Bridge() {}
+
+  /** The version that this jar was built as; Python compares it with its own. */
+  public static String version() throws IOException {
+    try (InputStream in = Bridge.class.getResourceAsStream("version")) {
+      byte[] bytes = new byte[64];
+      int count = in == null ? -1 : in.read(bytes);
+      return count < 0 ? "unknown" : new String(bytes, 0, count, "UTF-8").trim();
+    }
+  }
+
+  /** Whether the plugin runs in this context. */
+  public static boolean isLoaded() {
+    return Registry.driver() != null;
+  }
+
+  /** Python is ready to decide; a second call replaces the first. */
+  public static void attach(PythonSide python, long spoolBytesMax, long largeBytes)
+      throws IOException {
+    Driver driver = Registry.driver();
+    if (driver == null) {
+      throw new HoldfastException("BridgeError: the Holdfast plugin is not loaded");
+    }
+    driver.attach(new Driver.Side(python, spoolBytesMax, largeBytes));
+  }
+}

@@ -1,0 +1,32 @@
+package holdfast;
+
+/** What is published: a small file's bytes, or the object on the store that holds a large one. */
+final class Content {
+  final byte[] bytes;
+  final int count;
+  final String key;
+  final long size;
+  final String sha256;
+
+  private Content(byte[] bytes, int count, String key, long size, String sha256) {
+    this.bytes = bytes;
+    this.count = count;
+    this.key = key;
+    this.size = size;
+    this.sha256 = sha256;
+  }
+
+  /** The first {@code count} of these bytes, which are not changed any more. */
+  static Content small(byte[] bytes, int count) {
+    return new Content(bytes, count, null, count, null);
+  }
+
+  /** An object that is durable already. */
+  static Content object(String key, long size, String sha256) {
+    return new Content(null, 0, key, size, sha256);
+  }
+
+  boolean isObject() {
+    return key != null;
+  }
+}

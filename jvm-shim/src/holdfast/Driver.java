@@ -1,0 +1,279 @@
+package holdfast;
+
+import java.io.File;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.hadoop.conf.Configuration;
+
+/**
+ * The queries of this driver: finds the one a path belongs to, and asks Python where none is known.
+ *
+ * <p>A start claims; reading never does. What is shown of a query that does not run here is read
+ * from the store again, for another driver may have gone on with it.
+ */
+final class Driver implements Namespace {
+  private static final long VIEW_MS = 1000;
+
+  private final Configuration conf;
+  private final Map<String, Query> queries = new ConcurrentHashMap<>();
+  private final Map<String, Object> locks = new ConcurrentHashMap<>();
+  private volatile Side side;
+
+  Driver(Configuration conf) {
+    this.conf = conf;
+  }
+
+  /** Python is there, with its settings; null takes it away. */
+  void attach(Side side) {
+    this.side = side;
+  }
+
+  @Override
+  public Entry stat(Location at) throws IOException {
+    Query query = shown(at, false);
+    return query == null ? null : query.stat(at.below(query.root.path));
+  }
+
+  @Override
+  public NavigableMap<String, Entry> list(Location at) throws IOException {
+    Query query = shown(at, true);
+    return query == null ? null : query.list(at.below(query.root.path));
+  }
+
+  @Override
+  public Source open(Location at) throws IOException {
+    Query query = shown(at, false);
+    if (query == null) {
+      throw new FileNotFoundException(at + " does not exist");
+    }
+    String path = at.below(query.root.path);
+    byte[] bytes = query.local(path);
+    if (bytes == null) {
+      Reply reply = query.fetch(path);
+      if (reply.is("ticket")) {
+        return Source.of(new Ticket(reply));
+      }
+      bytes = query.local(path);
+    }
+    if (bytes == null) {
+      throw new HoldfastException("BridgeError: Python fetched a file that is not there: " + at);
+    }
+    return Source.of(bytes);
+  }
+
+  @Override
+  public void mkdirs(Location at, long writer) throws IOException {
+    Query query = find(at);
+    boolean isRoot = query == null || query.root.path.equals(at.path);
+    if (isRoot && !Threads.isTask()) {
+      query = start(at);
+    } else if (isRoot || !query.isClaim()) {
+      query = shown(at, false);
+    }
+    if (query == null) {
+      throw new HoldfastException("NotFoundError: no such query: " + at);
+    }
+    enter(query);
+    String path = at.below(query.root.path);
+    if (!path.isEmpty()) {
+      query.mkdirs(path, writer);
+    }
+  }
+
+  @Override
+  public void publish(Location at, Content content, boolean overwrite, long writer)
+      throws IOException {
+    Query query = written(at);
+    query.publish(at.below(query.root.path), content, overwrite, writer);
+  }
+
+  @Override
+  public void rename(Location from, Location to, boolean overwrite, long writer)
+      throws IOException {
+    Query query = written(from);
+    if (query != written(to)) {
+      throw new IOException("a file stays in its query: " + from + " to " + to);
+    }
+    String root = query.root.path;
+    query.rename(from.below(root), to.below(root), overwrite, writer);
+  }
+
+  @Override
+  public boolean delete(Location at, boolean recursive, long writer) throws IOException {
+    Query query = shown(at, false);
+    return query != null && query.delete(at.below(query.root.path), recursive, writer);
+  }
+
+  @Override
+  public Ticket sign(Location at, long size, String sha256, long writer) throws IOException {
+    Query query = written(at);
+    return new Ticket(query.sign(at.below(query.root.path), size, sha256, writer));
+  }
+
+  @Override
+  public long largeBytes() {
+    Side now = side;
+    return now == null ? Long.MAX_VALUE : now.largeBytes;
+  }
+
+  /** Forget everything: the context stops. */
+  void close() {
+    side = null;
+    for (Query query : queries.values()) {
+      query.refuse("MisuseError: the Spark context was stopped");
+      query.close();
+    }
+    queries.clear();
+  }
+
+  /** The query to write into: it was started here. */
+  private Query written(Location at) throws IOException {
+    Query query = find(at);
+    if (query == null) {
+      throw new HoldfastException("MisuseError: no query was started at " + at);
+    }
+    enter(query);
+    return query;
+  }
+
+  /** The query to read from, current; null if there is none. */
+  private Query shown(Location at, boolean listing) throws IOException {
+    Query known = find(at);
+    if (known != null && (Threads.isTask() || isCurrent(known, listing))) {
+      enter(known);
+      return known;
+    }
+    synchronized (lock(at.key())) {
+      long number = known == null || known.isClaim() ? 0 : known.checkpoint;
+      Side now = require();
+      Reply reply = Reply.of(now.python.recover(at.store, at.path, false, number));
+      if (reply.is("same")) {
+        known.seen();
+        return known;
+      }
+      return reply.is("absent") ? null : install(at, reply, now);
+    }
+  }
+
+  private boolean isCurrent(Query query, boolean listing) throws IOException {
+    return query.isClaim()
+        ? query.run.isAlive()
+        : System.currentTimeMillis() - query.seenMs() < (listing ? 1 : VIEW_MS);
+  }
+
+  /** A start: claim the chain, or share the claim of a run that is alive. */
+  private Query start(Location at) throws IOException {
+    synchronized (lock(at.key())) {
+      Query known = queries.get(at.key());
+      if (known != null && known.isClaim() && !known.isRefused() && known.run.isAliveNow()) {
+        known.run.starts();
+        return known;
+      }
+      Side now = require();
+      Reply reply = Reply.of(now.python.recover(at.store, at.path, true, 0));
+      Query query = install(at, reply, now);
+      if (query.isClaim()) {
+        query.run.starts();
+        Claims.note(conf, query.root, query.claim);
+        Log.info(reply.text(7));
+      }
+      return query;
+    }
+  }
+
+  private Query install(Location at, Reply reply, Side now) throws IOException {
+    File directory = new File(reply.text(4));
+    Spool spool = new Spool(directory, now.spoolBytesMax);
+    Segment segment = reply.text(6).isEmpty() ? null : spool.adopt(reply.text(6));
+    Catalog shown = Catalog.read(new File(directory, reply.text(5)), segment);
+    Location root = at.in(reply.text(1));
+    Query query =
+        new Query(root, reply.number(2), reply.number(3), now.python, spool, shown);
+    Query before = queries.put(root.key(), query);
+    if (before != null) {
+      before.refuse("FencedError: this driver has started " + root + " again");
+      before.close();
+    }
+    return query;
+  }
+
+  /** The first touch by a stream thread: Python learns what runs, and may refuse it. */
+  private void enter(Query query) throws IOException {
+    if (!query.isClaim() || !query.run.begins()) {
+      return;
+    }
+    Thread stream = Thread.currentThread();
+    String[] execution = Threads.execution(stream);
+    try {
+      Reply.of(
+          require().python.begin(
+              query.root.key(), query.claim, execution[0], execution[1], stream.getName()));
+    } catch (HoldfastException refused) {
+      query.refuse(refused.getMessage());
+      throw refused;
+    }
+    Thread watch = new Thread(() -> ended(query, stream), "holdfast-watch-" + query.root.path);
+    watch.setDaemon(true);
+    watch.start();
+  }
+
+  /** On a thread of its own: wait for the run's end, then let the claim go. */
+  private void ended(Query query, Thread stream) {
+    try {
+      stream.join();
+      synchronized (lock(query.root.key())) {
+        if (query.run.isAliveNow() || !queries.remove(query.root.key(), query)) {
+          return; // another start shares this claim, or has replaced it
+        }
+        query.refuse("FencedError: the run on " + query.root + " has ended");
+        query.close();
+      }
+      Side now = side;
+      if (now != null) {
+        Log.told(Reply.of(now.python.end(query.root.key(), query.claim)));
+      }
+    } catch (InterruptedException | IOException | RuntimeException error) {
+      Log.warn("the end of a run could not be told: " + query.root, error);
+    }
+  }
+
+  private Query find(Location at) {
+    for (Location each = at; each != null; each = each.parent()) {
+      Query query = queries.get(each.key());
+      if (query != null) {
+        return query;
+      }
+    }
+    return null;
+  }
+
+  private Side require() throws IOException {
+    Side now = side;
+    if (now == null) {
+      throw new HoldfastException(
+          "BridgeError: holdfast.enable(spark) was not called in this driver"
+              + " (call it once after the session is made)");
+    }
+    return now;
+  }
+
+  private Object lock(String key) {
+    return locks.computeIfAbsent(key, absent -> new Object());
+  }
+
+  /** The Python side and what it said of sizes. */
+  static final class Side {
+    final PythonSide python;
+    final long spoolBytesMax;
+    final long largeBytes;
+
+    Side(PythonSide python, long spoolBytesMax, long largeBytes) {
+      this.python = python;
+      this.spoolBytesMax = spoolBytesMax;
+      this.largeBytes = largeBytes;
+    }
+  }
+}

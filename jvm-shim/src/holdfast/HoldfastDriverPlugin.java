@@ -1,0 +1,35 @@
+package holdfast;
+
+import java.util.Collections;
+import java.util.Map;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.spark.SparkContext;
+import org.apache.spark.api.plugin.DriverPlugin;
+import org.apache.spark.api.plugin.PluginContext;
+
+/** The driver's part: called by Spark while a context starts and stops. */
+final class HoldfastDriverPlugin implements DriverPlugin {
+  /**
+   * Announce the filesystem. The context's own configuration is used, because a services file is
+   * read before a jar of {@code --jars} is visible. Instances are not cached, so that each has the
+   * configuration, and with it the claim, of the run that opened it.
+   */
+  @Override
+  public Map<String, String> init(SparkContext context, PluginContext plugin) {
+    Configuration conf = context.hadoopConfiguration();
+    conf.set("fs.holdfast.impl", HoldfastFileSystem.class.getName());
+    conf.set("fs.AbstractFileSystem.holdfast.impl", HoldfastFs.class.getName());
+    conf.setBoolean("fs.holdfast.impl.disable.cache", true);
+    Registry.set(new Driver(conf));
+    return Collections.emptyMap();
+  }
+
+  @Override
+  public void shutdown() {
+    Driver driver = Registry.driver();
+    Registry.set(null);
+    if (driver != null) {
+      driver.close();
+    }
+  }
+}

@@ -1,0 +1,37 @@
+package holdfast;
+
+/**
+ * What the driver's Python decides, one method per event; `holdfast.spark.bridge` implements it.
+ *
+ * <p>Called without any lock held, on the thread to which the event happened. Only strings and
+ * numbers cross, bytes go through the spool's files. An answer is read by {@link Reply}; Python
+ * never throws, for an exception would arrive without its type.
+ */
+public interface PythonSide {
+  /**
+   * A query is touched for the first time, or again after its run has ended.
+   *
+   * @param start whether this is a query's start, which claims the chain
+   * @param known the checkpoint that is shown already, 0 for none; the answer may be "same"
+   * @return root, claim, checkpoint, directory of the spool, name of the catalog, of the segment
+   */
+  String recover(String store, String path, boolean start, long known);
+
+  /** A run begins on its stream thread: what Spark calls its execution, its trigger, its ids. */
+  String begin(String query, long claim, String execution, String trigger, String thread);
+
+  /** {@code offsets/N} is about to appear. */
+  String intent(String query, long claim, long batch, String journal);
+
+  /** {@code commits/N} is about to appear. */
+  String commit(String query, long claim, long batch, String journal);
+
+  /** A file is read whose bytes are not on this machine. */
+  String fetch(String query, long claim, String path);
+
+  /** A file is too large for the driver: sign one upload, for exactly these bytes. */
+  String sign(String query, long claim, String path, long size, String sha256);
+
+  /** The run's thread has ended. */
+  String end(String query, long claim);
+}

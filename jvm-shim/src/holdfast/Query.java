@@ -1,0 +1,308 @@
+package holdfast;
+
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
+import org.apache.hadoop.fs.ParentNotDirectoryException;
+import org.apache.hadoop.fs.PathIsNotEmptyDirectoryException;
+
+/**
+ * One query's files as this driver shows them, and the gates that they pass.
+ *
+ * <p>Invariants: {@code offsets/N} and {@code commits/N} are in the tree only after Python said
+ * that their record is durable; what a commit has cut off is never replaced; after a refusal
+ * nothing is written any more. The lock is held for memory only, never across a call of Python.
+ */
+final class Query {
+  final Location root;
+  final long claim;
+  final long checkpoint;
+  final Run run = new Run(this);
+
+  private final PythonSide python;
+  private final Spool spool;
+  private final Tree tree;
+  private final Journal journal = new Journal();
+  private final Object gates = new Object();
+  private long order;
+  private long cut;
+  private long newestMs;
+  private volatile String refusal;
+  private volatile long seenMs = System.currentTimeMillis();
+
+  Query(Location root, long claim, long checkpoint, PythonSide python, Spool spool, Catalog shown) {
+    this.root = root;
+    this.claim = claim;
+    this.checkpoint = checkpoint;
+    this.python = python;
+    this.spool = spool;
+    this.tree = shown.tree;
+    this.newestMs = shown.newestMs;
+  }
+
+  /** A claim writes; a view only reads. */
+  boolean isClaim() {
+    return claim > 0;
+  }
+
+  /** The store still has what this view shows. */
+  void seen() {
+    seenMs = System.currentTimeMillis();
+  }
+
+  long seenMs() {
+    return seenMs;
+  }
+
+  synchronized Entry stat(String path) {
+    return tree.get(path);
+  }
+
+  /** What is in a directory, by name; null where there is none. */
+  synchronized NavigableMap<String, Entry> list(String path) {
+    NavigableMap<String, Entry> found = tree.list(path);
+    return found == null ? null : new TreeMap<>(found);
+  }
+
+  /** A small file's bytes if they are on this machine, else null. */
+  byte[] local(String path) throws IOException {
+    Entry entry = requireFile(path);
+    if (entry.size == 0) {
+      return new byte[0];
+    }
+    Place place = entry.place;
+    return place == null ? null : place.read(entry.size);
+  }
+
+  /** Ask Python for a file: its bytes come into the spool, or the answer is a ticket for them. */
+  Reply fetch(String path) throws IOException {
+    requireFile(path);
+    Reply reply = Reply.of(python.fetch(root.key(), claim, path));
+    if (reply.is("ok")) {
+      take(reply);
+    }
+    return reply;
+  }
+
+  /** Ask Python to sign the upload of a file that is too large for the driver. */
+  Reply sign(String path, long size, String sha256, long writer) throws IOException {
+    requireWriter(writer);
+    return Reply.of(python.sign(root.key(), claim, path, size, sha256));
+  }
+
+  /** Make a directory and those above it. */
+  synchronized void mkdirs(String path, long writer) throws IOException {
+    if (isClaim()) {
+      requireWriter(writer);
+    }
+    Location.checked(path);
+    Entry there = tree.get(path);
+    if (there == null) {
+      mkdirs(Tree.parent(path), writer);
+      Entry made = Entry.directory(tick(), ++order);
+      tree.put(path, made);
+      journal.directory(path, made);
+    } else if (!there.directory) {
+      throw new ParentNotDirectoryException(root.in(path) + " is a file");
+    }
+  }
+
+  /**
+   * Let a file appear under its name, whole; through its gate if it has one.
+   *
+   * @throws FileAlreadyExistsException if the name is taken and must not be replaced
+   */
+  void publish(String path, Content content, boolean overwrite, long writer) throws IOException {
+    requireWriter(writer);
+    Location.checked(path);
+    Gate gate = Gate.of(path);
+    Place place = content.size == 0 || content.isObject() ? null
+        : spool.append(content.bytes, content.count);
+    long settled = 0;
+    try {
+      settled = gate == null
+          ? show(path, content, place, overwrite, writer)
+          : pass(gate, path, content, place, writer);
+    } finally {
+      if (place != null) {
+        place.segment.settle(settled);
+      }
+    }
+  }
+
+  /** Move a file to another name, as a publication of that name. */
+  void rename(String from, String to, boolean overwrite, long writer) throws IOException {
+    Entry entry = requireFile(from);
+    byte[] bytes = local(from);
+    if (bytes == null && fetch(from).is("ok")) {
+      bytes = local(from);
+    }
+    if (bytes == null) {
+      throw new IOException("a large file cannot be renamed: " + root.in(from));
+    }
+    publish(to, Content.small(bytes, (int) entry.size), overwrite, writer);
+    delete(from, false, writer);
+  }
+
+  /** Delete a file or directory; false if there is none. */
+  synchronized boolean delete(String path, boolean recursive, long writer) throws IOException {
+    requireWriter(writer);
+    Entry entry = tree.get(path);
+    if (entry == null) {
+      return false;
+    }
+    if (path.isEmpty()) {
+      throw new HoldfastException(
+          "MisuseError: a query's checkpoint is not deleted through the filesystem: " + root
+              + " (`holdfast rm` does it)");
+    }
+    Collection<String> names = entry.directory ? new ArrayList<>(tree.list(path).keySet()) : null;
+    if (names != null && !names.isEmpty() && !recursive) {
+      throw new PathIsNotEmptyDirectoryException(root.in(path).toString());
+    }
+    for (String name : names == null ? new ArrayList<String>() : names) {
+      delete(Tree.join(path, name), true, writer);
+    }
+    tree.remove(path);
+    journal.gone(entry.directory ? path + "/" : path);
+    return true;
+  }
+
+  /** Bytes in the spool and files in the tree: what a run holds on this machine. */
+  synchronized long[] held() {
+    return new long[] {spool.bytes(), tree.files()};
+  }
+
+  /** From now on nothing is written: Python said no, or another claim follows this one. */
+  void refuse(String reason) {
+    refusal = reason;
+  }
+
+  boolean isRefused() {
+    return refusal != null;
+  }
+
+  /** Take the spool off the disk; readers that are under way go on. */
+  void close() {
+    spool.unlink();
+  }
+
+  /** Show a file, and return its position; 0 if a losing attempt came too late to be shown. */
+  private synchronized long show(
+      String path, Content content, Place place, boolean overwrite, long writer)
+      throws IOException {
+    Entry there = requireFree(path, overwrite);
+    if (there != null && there.order <= cut && path.startsWith("state/")) {
+      return 0; // the name is in a committed manifest
+    }
+    mkdirs(Tree.parent(path), writer);
+    Entry entry = Entry.file(content.size, tick(), ++order, place);
+    tree.put(path, entry);
+    journal.file(path, entry, content);
+    return entry.order;
+  }
+
+  /** Ask Python, and show the file only if its record is durable. */
+  private long pass(Gate gate, String path, Content content, Place place, long writer)
+      throws IOException {
+    synchronized (gates) {
+      if (Thread.currentThread().isInterrupted()) {
+        throw new InterruptedIOException("interrupted before " + root.in(path) + " was durable");
+      }
+      String told;
+      Entry entry;
+      synchronized (this) {
+        requireFree(path, false);
+        mkdirs(Tree.parent(path), writer);
+        entry = Entry.file(content.size, tick(), ++order, place);
+        journal.file(path, entry, content);
+        told = journal.cut();
+        cut = gate.kind == Gate.Kind.COMMIT ? entry.order : cut;
+      }
+      Reply reply = ask(gate, told);
+      synchronized (this) {
+        tree.put(path, entry);
+      }
+      if (gate.kind == Gate.Kind.COMMIT) {
+        spool.durable(entry.order);
+      }
+      Log.told(reply);
+      return entry.order;
+    }
+  }
+
+  private Reply ask(Gate gate, String told) throws IOException {
+    try {
+      return Reply.of(
+          gate.kind == Gate.Kind.INTENT
+              ? python.intent(root.key(), claim, gate.batch, told)
+              : python.commit(root.key(), claim, gate.batch, told));
+    } catch (HoldfastException error) {
+      refuse(error.getMessage());
+      throw error;
+    } catch (RuntimeException error) {
+      String text = "BridgeError: the Python side is gone: " + error.getMessage();
+      refuse(text);
+      throw new HoldfastException(text, error);
+    }
+  }
+
+  /** Entries of a segment that Python wrote, for files whose bytes are not here yet. */
+  private void take(Reply reply) throws IOException {
+    Segment segment = spool.adopt(reply.text(1));
+    synchronized (this) {
+      for (int line = 2; line < reply.size(); line++) {
+        String[] fields = reply.text(line).split("\t");
+        Entry entry = tree.get(fields[0]);
+        if (entry != null && entry.modifiedMs == Long.parseLong(fields[1])) {
+          entry.place = new Place(segment, Long.parseLong(fields[2]));
+        }
+      }
+    }
+  }
+
+  private Entry requireFree(String path, boolean overwrite) throws IOException {
+    Entry there = tree.get(path);
+    if (there != null && (there.directory || !overwrite)) {
+      throw new FileAlreadyExistsException(root.in(path) + " exists");
+    }
+    return there;
+  }
+
+  private synchronized Entry requireFile(String path) throws IOException {
+    Entry entry = tree.get(path);
+    if (entry == null || entry.directory) {
+      String what = entry == null ? " does not exist" : " is a directory";
+      throw new FileNotFoundException(root.in(path) + what);
+    }
+    return entry;
+  }
+
+  /** Whether this writer may write: the claim is its own, and nothing was refused. */
+  private void requireWriter(long writer) throws IOException {
+    if (!isClaim()) {
+      throw new HoldfastException(
+          "MisuseError: no query of this driver runs on " + root + ": it can only be read");
+    }
+    if (writer != 0 && writer != claim) {
+      throw new HoldfastException(
+          "FencedError: an earlier run of this driver still writes to " + root
+              + ", whose claim is " + claim + " by now and not " + writer);
+    }
+    String reason = refusal;
+    if (reason != null) {
+      throw new HoldfastException(reason);
+    }
+  }
+
+  /** Strictly increasing whatever the clock does: Spark decides deletions by these times. */
+  private long tick() {
+    newestMs = Math.max(newestMs + 1, System.currentTimeMillis());
+    return newestMs;
+  }
+}

@@ -1,0 +1,34 @@
+package holdfast;
+
+import java.io.IOException;
+
+/**
+ * The one piece of static state: how this process reaches the files, set by the plugin.
+ *
+ * <p>Looked up at every call and never kept: Hadoop caches filesystems beyond a Spark context.
+ */
+final class Registry {
+  static final Drafts DRAFTS = new Drafts();
+
+  private static volatile Driver driver;
+
+  private Registry() {}
+
+  static void set(Driver now) {
+    driver = now;
+  }
+
+  static Driver driver() {
+    return driver;
+  }
+
+  static Namespace names() throws IOException {
+    Driver now = driver;
+    if (now != null) {
+      return now;
+    }
+    throw new HoldfastException(
+        "BridgeError: the Holdfast plugin is not loaded in this process"
+            + " (start with spark.plugins=holdfast.HoldfastPlugin; holdfast.configure sets it)");
+  }
+}

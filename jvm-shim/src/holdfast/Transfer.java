@@ -1,0 +1,127 @@
+package holdfast;
+
+import java.io.File;
+import java.io.FileInputStream;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.HttpURLConnection;
+import java.net.URL;
+import java.nio.channels.FileChannel;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.nio.file.StandardOpenOption;
+import java.util.Map;
+
+/**
+ * Moves large files between this machine's disk and the store, streamed, as a ticket allows.
+ *
+ * <p>Killed in the middle → an object that no manifest names, which retention collects.
+ */
+final class Transfer {
+  private static final int BUFFER_BYTES = 1 << 18;
+  private static final int CONNECT_MS = 10_000;
+  private static final int READ_MS = 60_000;
+
+  private Transfer() {}
+
+  /** Make the file durable on the store; its bytes were hashed before the ticket was signed. */
+  static void upload(File file, Ticket ticket) throws IOException {
+    if (ticket.isFile()) {
+      place(file, ticket);
+      return;
+    }
+    HttpURLConnection request = connect(ticket, "PUT");
+    request.setDoOutput(true);
+    request.setFixedLengthStreamingMode(ticket.size);
+    try (InputStream in = new FileInputStream(file);
+        OutputStream out = request.getOutputStream()) {
+      copy(in, out);
+    }
+    require(request, ticket);
+  }
+
+  /** Write the object to a local file, which is complete and checked, or an error. */
+  static void download(Ticket ticket, File file) throws IOException {
+    Digest digest = new Digest();
+    long received = 0;
+    try (InputStream in = input(ticket);
+        OutputStream out = new FileOutputStream(file)) {
+      byte[] buffer = new byte[BUFFER_BYTES];
+      for (int count = in.read(buffer); count >= 0; count = in.read(buffer)) {
+        out.write(buffer, 0, count);
+        digest.add(buffer, count);
+        received += count;
+      }
+    }
+    String actual = digest.hex();
+    if (received != ticket.size || !actual.equals(ticket.sha256)) {
+      throw new HoldfastException(
+          "CorruptionError: an object is not what was written: " + ticket.key + " has " + received
+              + " bytes and hash " + actual + ", not " + ticket.size + " and " + ticket.sha256);
+    }
+  }
+
+  private static InputStream input(Ticket ticket) throws IOException {
+    if (ticket.isFile()) {
+      return new FileInputStream(ticket.address);
+    }
+    HttpURLConnection request = connect(ticket, "GET");
+    require(request, ticket);
+    return request.getInputStream();
+  }
+
+  private static HttpURLConnection connect(Ticket ticket, String method) throws IOException {
+    HttpURLConnection request = (HttpURLConnection) new URL(ticket.address).openConnection();
+    request.setRequestMethod(method);
+    request.setConnectTimeout(CONNECT_MS);
+    request.setReadTimeout(READ_MS);
+    request.setInstanceFollowRedirects(false);
+    for (Map.Entry<String, String> header : ticket.headers.entrySet()) {
+      request.setRequestProperty(header.getKey(), header.getValue());
+    }
+    return request;
+  }
+
+  /** The URL is a secret, so the error names the key only. */
+  private static void require(HttpURLConnection request, Ticket ticket) throws IOException {
+    int status = request.getResponseCode();
+    if (status != HttpURLConnection.HTTP_OK) {
+      throw new HoldfastException(
+          "UnavailableError: the store refuses a large file: " + ticket.key + ", HTTP " + status);
+    }
+  }
+
+  /** On a shared disk: written aside, synced, and linked under its name. */
+  private static void place(File file, Ticket ticket) throws IOException {
+    Path staging = Paths.get(ticket.staging);
+    Path target = Paths.get(ticket.address);
+    Files.createDirectories(staging.getParent());
+    Files.createDirectories(target.getParent());
+    try (InputStream in = new FileInputStream(file);
+        FileOutputStream out = new FileOutputStream(staging.toFile())) {
+      copy(in, out);
+      out.getFD().sync();
+    }
+    try {
+      Files.createLink(target, staging);
+    } catch (FileAlreadyExistsException again) {
+      Log.info("a large file was placed by an earlier try: " + ticket.key);
+    } finally {
+      Files.delete(staging);
+    }
+    try (FileChannel directory = FileChannel.open(target.getParent(), StandardOpenOption.READ)) {
+      directory.force(true);
+    }
+  }
+
+  private static void copy(InputStream in, OutputStream out) throws IOException {
+    byte[] buffer = new byte[BUFFER_BYTES];
+    for (int count = in.read(buffer); count >= 0; count = in.read(buffer)) {
+      out.write(buffer, 0, count);
+    }
+  }
+}

@@ -1,0 +1,187 @@
+"""The border to the JVM: the only module that touches py4j.
+
+Answers are text, one field a line; the first line is `ok`, `absent`, `same`, `ticket` or `error`.
+No Python lock is held while the JVM is called, and no exception crosses: it would arrive there
+without its type.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from py4j.java_gateway import JavaClass
+from pyspark import SparkContext
+from pyspark.java_gateway import ensure_callback_server_started
+
+from holdfast.errors import BridgeError, HoldfastError
+from holdfast.spark.host import Host, Recovered
+from holdfast.spark.tickets import Ticket
+from holdfast.version import VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql import SparkSession
+
+_PLUGIN = "holdfast.HoldfastPlugin"
+_LOG = logging.getLogger("holdfast")
+
+
+class PythonSide:
+    """`holdfast.PythonSide`, in Python; py4j calls these methods by their names."""
+
+    class Java:
+        implements = ("holdfast.PythonSide",)
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    def recover(self, store: str, path: str, start: bool, known: int) -> str:  # noqa: FBT001 - Java's signature
+        def answer() -> str:
+            if start:
+                return _recovered(self._host.start(store, path))
+            found = self._host.recover(store, path, known=known)
+            if isinstance(found, Recovered):
+                return _recovered(found)
+            return "absent" if found is None else "same"
+
+        return _answered(answer)
+
+    def begin(self, query: str, claim: int, execution: str, trigger: str, thread: str) -> str:
+        def answer() -> str:
+            self._host.begin(query, claim, execution, trigger, thread)
+            return "ok"
+
+        return _answered(answer)
+
+    def intent(self, query: str, claim: int, batch: int, journal: str) -> str:
+        def answer() -> str:
+            self._host.intent(query, claim, batch, journal)
+            return "ok"
+
+        return _answered(answer)
+
+    def commit(self, query: str, claim: int, batch: int, journal: str) -> str:
+        return _answered(lambda: _lines("ok", self._host.commit(query, claim, batch, journal)))
+
+    def fetch(self, query: str, claim: int, path: str) -> str:
+        def answer() -> str:
+            found = self._host.fetch(query, claim, path)
+            if isinstance(found, Ticket):
+                return _ticket(found)
+            files = (f"{name}\t{modified}\t{offset}" for name, modified, offset in found.files)
+            return _lines("ok", found.segment, *files)
+
+        return _answered(answer)
+
+    def sign(self, query: str, claim: int, path: str, size: int, sha256: str) -> str:
+        return _answered(lambda: _ticket(self._host.sign(query, claim, path, size, sha256)))
+
+    def end(self, query: str, claim: int) -> str:
+        return _answered(lambda: _lines("ok", self._host.end(query, claim)))
+
+
+def attach(spark: SparkSession, host: Host) -> None:
+    """Tell the JVM that Python is ready to decide."""
+    context = spark.sparkContext
+    ensure_callback_server_started(context._gateway)  # type: ignore[no-untyped-call]  # noqa: SLF001 - PySpark has no public way
+    options = host.options
+    _shim(context._jvm).attach(  # noqa: SLF001 - as above
+        PythonSide(host), options.spool_bytes_max, options.large_file_bytes
+    )
+
+
+def require_shim(spark: SparkSession) -> None:
+    """Whether this session's JVM has the shim, of this version, and its plugin runs.
+
+    Raises:
+        BridgeError: if not, with what to do.
+    """
+    context = getattr(spark, "_sc", None)
+    if context is None:
+        raise BridgeError(
+            "a Spark Connect session has no JVM of its own to put a checkpoint through",
+            hint="run the query in a classic session on the driver (spark.api.mode=classic)",
+        )
+    shim = _shim(context._jvm)  # noqa: SLF001 - PySpark has no public way
+    version = shim.version()
+    if version != VERSION:
+        raise BridgeError(
+            "the jar and the Python package are of different versions",
+            hint="take both from one build: `holdfast submit-args` names the right jar",
+            jar=version,
+            package=VERSION,
+        )
+    if not shim.isLoaded():
+        raise BridgeError(
+            "the jar is there, but its plugin was not loaded",
+            hint=f"set spark.plugins={_PLUGIN} before the session starts",
+        )
+
+
+def require_shim_if_running() -> None:
+    """A JVM that runs already cannot load a jar any more.
+
+    Raises:
+        BridgeError: one does, without the shim.
+    """
+    jvm = SparkContext._jvm  # noqa: SLF001 - PySpark has no public way
+    if jvm is not None:
+        _shim(jvm)
+
+
+def _shim(jvm: Any) -> Any:  # noqa: ANN401 - whatever py4j finds there
+    found = jvm.holdfast.Bridge
+    if not isinstance(found, JavaClass):
+        raise BridgeError(
+            "the JVM of this process does not have Holdfast's jar, and cannot load it any more",
+            hint="start a new process, and call holdfast.configure(builder) before its first "
+            "session, or use spark-submit $(holdfast submit-args --store URL)",
+        )
+    return found
+
+
+def _recovered(found: Recovered) -> str:
+    return _lines(
+        "ok",
+        found.root,
+        found.claim,
+        found.checkpoint,
+        found.directory,
+        found.catalog,
+        found.segment,
+        found.text,
+    )
+
+
+def _ticket(ticket: Ticket) -> str:
+    return _lines(
+        "ticket",
+        ticket.kind,
+        ticket.key,
+        ticket.size,
+        ticket.sha256,
+        ticket.address,
+        ticket.staging,
+        *(f"{name}: {value}" for name, value in ticket.headers.items()),
+    )
+
+
+def _lines(word: str, *fields: object) -> str:
+    """One field a line; text of people and stores may hold line ends, and loses them."""
+    shown = (" ".join(str("" if field is None else field).split("\n")) for field in fields)
+    return "\n".join((word, *shown))
+
+
+def _answered(answer: Callable[[], str]) -> str:
+    """The outer border: every error becomes an answer, whose text starts with its name."""
+    try:
+        return answer()
+    except HoldfastError as error:
+        return _lines("error", f"{type(error).__name__}: {error}")
+    except Exception as error:  # noqa: BLE001 - the JVM has to be told, whatever it is
+        _LOG.exception("a defect in holdfast")
+        return _lines(
+            "error", f"BridgeError: a defect in holdfast: {type(error).__name__}: {error}"
+        )

@@ -1,0 +1,320 @@
+"""The Python side of a driver: which store, which query, which run, for every event of the JVM.
+
+Knows nothing of Spark's classes, so that a test can play the JVM.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from holdfast.chain import Chain
+from holdfast.clock import SYSTEM_CLOCK, Clock
+from holdfast.errors import ConfigError, FencedError, MisuseError, NotFoundError
+from holdfast.ids import Writer
+from holdfast.objectstore import Meter, ensure_certified, open_store, with_meter
+from holdfast.spark.background import Background
+from holdfast.spark.modes import check_mode, parse_thread
+from holdfast.spark.paths import RESERVED, needed_at_start
+from holdfast.spark.run import Parts, Run
+from holdfast.spark.shown import CATALOG, Fetched, Shown
+from holdfast.spark.sinkstate import Sinks
+from holdfast.spark.spool import SpoolRoot
+from holdfast.spark.status import Record, Status, recovery_text
+from holdfast.spark.tickets import Ticket, download_ticket, upload_ticket
+
+if TYPE_CHECKING:
+    from holdfast.chain import Committed, Head
+    from holdfast.objectstore import ObjectStore
+    from holdfast.spark.options import Options
+    from holdfast.spark.spool import SpoolDirectory
+
+_LOG = logging.getLogger("holdfast")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recovered:
+    """What the JVM shows from now on: the files in this directory's catalog."""
+
+    root: str
+    claim: int
+    checkpoint: int
+    directory: str
+    segment: str
+    text: str
+    catalog: str = CATALOG
+
+
+@dataclass(frozen=True, slots=True)
+class Viewed:
+    """A query that is read and not run here."""
+
+    chain: Chain
+    shown: Shown
+
+
+class Host:
+    """One per Spark context; the JVM's events come from many threads."""
+
+    def __init__(self, options: Options, *, application: str, clock: Clock = SYSTEM_CLOCK) -> None:
+        self.options = options
+        self._clock = clock
+        self._writer = Writer.here(application)
+        self._spool = SpoolRoot(options.spool_dir)
+        self._background = Background()
+        self._lock = threading.Lock()
+        self._stores: dict[str, ObjectStore] = {}
+        self._runs: dict[str, Run] = {}
+        self._views: dict[str, Viewed] = {}
+        self._ended: dict[str, Record] = {}
+
+    def recover(self, store: str, path: str, *, known: int) -> Recovered | int | None:
+        """For reading: the query that has this path; `known` if that is still the newest.
+
+        Never claims. Returns nothing where no query has this path.
+
+        Raises:
+            HoldfastError: there is one, and it cannot be read.
+        """
+        root = self._root_of(store, path)
+        if root is None:
+            return None
+        chain = self._chain(store, root, Meter())
+        if known and not chain.has_newer(known):
+            return known
+        recovery = chain.recover()
+        head = recovery.head
+        spool = self._spool.directory()
+        shown = Shown(chain, lambda: head, spool)
+        with self._lock:
+            self._views[_key(store, root)] = Viewed(chain, shown)
+        return self._recovered(root, 0, head, shown, spool, "")
+
+    def start(self, store: str, path: str) -> Recovered:
+        """For a query's start: claim the chain, and show exactly the claim's files.
+
+        Raises:
+            ConfigError: no such store, or a path that cannot be a query's.
+            HoldfastError: the chain cannot be claimed.
+        """
+        root = self._root_of(store, path)
+        if root is None:
+            _require_new_root(path)
+        elif root != path:
+            return self._below(store, path, root)
+        meter = Meter()
+        chain = self._chain(store, path, meter)
+        ensure_certified(self._store(store), clock=self._clock)
+        writer = chain.claim(deep=self.options.validate)
+        head = writer.head
+        spool = self._spool.directory()
+        shown = Shown(chain, lambda: writer.head, spool)
+        text = recovery_text(path, chain.context.store.url, head.claim, writer.report, head)
+        _LOG.info(text)
+        run = Run(
+            Parts(
+                chain=chain,
+                writer=writer,
+                shown=shown,
+                spool=spool,
+                meter=meter,
+                sinks=Sinks(lineage=head.lineage),
+                clock=self._clock,
+            ),
+            Status(
+                query=path,
+                store=chain.context.store.url,
+                claim=head.claim,
+                checkpoint=head.number,
+                batch=head.batch,
+                recovery=writer.report,
+            ),
+        )
+        with self._lock:
+            self._runs[_key(store, path)] = run
+        self._prefetch(head, shown)
+        return self._recovered(path, head.claim, head, shown, spool, text)
+
+    def begin(self, key: str, claim: int, execution: str, trigger: str, thread: str) -> None:
+        """A run begins.
+
+        Raises:
+            ConfigError: in a mode that breaks the two gates.
+        """
+        run = self._run(key, claim)
+        check_mode(execution, trigger)
+        run.record.began(*parse_thread(thread))
+
+    def intent(self, key: str, claim: int, batch: int, journal: str) -> None:
+        """The plan of a batch is durable when this returns."""
+        self._run(key, claim).intent(batch, journal)
+
+    def commit(self, key: str, claim: int, batch: int, journal: str) -> str:
+        """A batch is durable when this returns; the text is for the log."""
+        run = self._run(key, claim)
+        done, text = run.commit(batch, journal)
+        self._after(run, done)
+        return text
+
+    def fetch(self, key: str, claim: int, path: str) -> Fetched | Ticket:
+        """Bring a file's bytes into the spool, or give a ticket for them.
+
+        Raises:
+            CorruptionError: they are missing, or not what was written.
+        """
+        chain, shown = self._shown(key, claim)
+        ref = shown.entry(path).ref
+        if ref is None:
+            raise NotFoundError("a file without bytes needs no fetching", path=path)
+        if ref.kind == "file":
+            return download_ticket(chain.context, ref, self.options.ticket_seconds)
+        return shown.fetch(ref)
+
+    def sign(self, key: str, claim: int, path: str, size: int, sha256: str) -> Ticket:
+        """Permit the upload of one file, of exactly these bytes, under a key of its own."""
+        del path
+        run = self._run(key, claim)
+        context, seconds = run.parts.chain.context, self.options.ticket_seconds
+        return upload_ticket(context, claim, size, sha256, seconds)
+
+    def end(self, key: str, claim: int) -> str:
+        """The run has ended: the hint is written, and the claim let go."""
+        run = self._run(key, claim)
+        run.record.ended()
+        with self._lock:
+            if self._runs.get(key) is run:
+                self._ended[key] = self._runs.pop(key).record
+        self._background.submit(run.warn, run.parts.writer.write_hint)
+        return f"{run.query}: the run ended at checkpoint {run.status.checkpoint}"
+
+    def close(self) -> None:
+        """The context stops: finish what runs in the background, and leave nothing behind."""
+        self._background.close()
+        self._spool.close()
+
+    def statuses(self) -> list[Status]:
+        """Every query that has run here, as of its last event; those that still run come first."""
+        with self._lock:
+            records = [run.record for run in self._runs.values()]
+            records += [record for key, record in self._ended.items() if key not in self._runs]
+        return [record.status for record in records]
+
+    def set_options(self, options: Options) -> None:
+        """Settings that have changed count from the next start on."""
+        with self._lock:
+            moved = [
+                name
+                for name in self._stores
+                if options.stores.get(name) != self.options.stores.get(name)
+            ]
+            for name in moved:
+                del self._stores[name]
+            self.options = options
+
+    def _after(self, run: Run, done: Committed) -> None:
+        """What is due once a checkpoint exists, off the query's path."""
+        if done.hint_due:
+            self._background.submit(run.warn, run.parts.writer.write_hint)
+        if done.full:
+            self._background.submit(run.warn, run.parts.writer.retain)
+
+    def _below(self, store: str, path: str, root: str) -> Recovered:
+        """A directory inside a query that is not run here: for a reader, never a start."""
+        inner = path.removeprefix(f"{root}/").split("/", 1)[0]
+        found = self.recover(store, path, known=0) if inner in RESERVED else None
+        if not isinstance(found, Recovered):
+            raise ConfigError(
+                "the checkpoint of one query lies inside that of another",
+                hint="give each its own checkpointLocation, neither below the other",
+                inner=path,
+                outer=root,
+            )
+        return found
+
+    def _recovered(
+        self, root: str, claim: int, head: Head, shown: Shown, spool: SpoolDirectory, text: str
+    ) -> Recovered:
+        return Recovered(
+            root=root,
+            claim=claim,
+            checkpoint=head.number,
+            directory=str(spool.path),
+            segment=shown.write_catalog(),
+            text=text,
+        )
+
+    def _prefetch(self, head: Head, shown: Shown) -> None:
+        """Fetch what tasks will read while Spark still plans, the newest first."""
+        wanted = needed_at_start(head.files)
+        refs = {
+            file.ref
+            for path, file in head.files.items()
+            if path in wanted and file.ref is not None and file.ref.kind == "pack"
+        }
+        budget = self.options.prefetch_bytes
+        for ref in sorted(refs, key=lambda ref: ref.key, reverse=True):
+            budget -= ref.size
+            if budget < 0:
+                return
+            self._background.fetch(shown, ref)
+
+    def _root_of(self, store: str, path: str) -> str | None:
+        """The query that has this path: the longest prefix that has a checkpoint."""
+        segments = path.split("/") if path else []
+        for count in range(len(segments), 0, -1):
+            root = "/".join(segments[:count])
+            if self._chain(store, root, Meter()).exists():
+                return root
+        return None
+
+    def _chain(self, store: str, query: str, meter: Meter) -> Chain:
+        return Chain(
+            with_meter(self._store(store), meter),
+            query,
+            settings=self.options.chain,
+            clock=self._clock,
+            writer=self._writer,
+        )
+
+    def _store(self, name: str) -> ObjectStore:
+        with self._lock:
+            if name not in self._stores:
+                url = self.options.url(name)
+                self._stores[name] = open_store(url, retry=self.options.retry, clock=self._clock)
+            return self._stores[name]
+
+    def _run(self, key: str, claim: int) -> Run:
+        with self._lock:
+            run = self._runs.get(key)
+        if run is None:
+            raise MisuseError("no such query was started here", query=key)
+        if run.status.claim != claim:
+            raise FencedError("this driver has started the query again", query=key, claim=claim)
+        return run
+
+    def _shown(self, key: str, claim: int) -> tuple[Chain, Shown]:
+        if claim:
+            parts = self._run(key, claim).parts
+            return parts.chain, parts.shown
+        with self._lock:
+            view = self._views.get(key)
+        if view is None:
+            raise MisuseError("no such query is read here", query=key)
+        return view.chain, view.shown
+
+
+def _key(store: str, path: str) -> str:
+    """How the JVM names a query: `Location.key`."""
+    return f"{store}/{path}"
+
+
+def _require_new_root(path: str) -> None:
+    """A path that ends as Spark's own directories do was meant for reading."""
+    if path.rpartition("/")[2] in RESERVED or not path:
+        raise NotFoundError(
+            "no query has its checkpoint here",
+            hint="`holdfast ls` shows the queries of a store",
+            path=path,
+        )

@@ -1,0 +1,102 @@
+"""What changed in a query's tree since the last record, as the JVM tells it.
+
+One line for each change, in order, tab-separated: see `Journal.java`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from holdfast.chain import NewFile
+from holdfast.errors import BridgeError
+from holdfast.manifest import ObjectRef
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from holdfast.spark.spool import SpoolDirectory
+
+
+@dataclass(frozen=True, slots=True)
+class Spooled:
+    """A small file: its bytes are in a segment."""
+
+    modified_ms: int
+    size: int
+    segment: str
+    offset: int
+
+    def new_file(self, path: str, spool: SpoolDirectory) -> NewFile:
+        body = spool.read(self.segment, self.offset, self.size) if self.size else b""
+        return NewFile(path=path, mtime_ms=self.modified_ms, body=body)
+
+
+@dataclass(frozen=True, slots=True)
+class Uploaded:
+    """A large file: it is an object already."""
+
+    modified_ms: int
+    size: int
+    sha256: str
+    key: str
+
+    def new_file(self, path: str, spool: SpoolDirectory) -> NewFile:
+        del spool
+        ref = ObjectRef("file", self.key, self.size, self.sha256)
+        return NewFile(path=path, mtime_ms=self.modified_ms, uploaded=ref)
+
+
+@dataclass(frozen=True, slots=True)
+class Directory:
+    """A directory; its path ends with "/"."""
+
+    modified_ms: int
+
+    def new_file(self, path: str, spool: SpoolDirectory) -> NewFile:
+        del spool
+        return NewFile(path=path, mtime_ms=self.modified_ms)
+
+
+class Pending:
+    """Files that wait for a record, and files that are gone since the last one."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, Spooled | Uploaded | Directory] = {}
+        self.removed: set[str] = set()
+
+    def tell(self, journal: str) -> None:
+        """Take in what the JVM tells.
+
+        Raises:
+            BridgeError: it is not a journal.
+        """
+        for line in journal.split("\n"):
+            if line:
+                self._apply(line.split("\t"))
+
+    def take(self, wanted: Callable[[str], bool], spool: SpoolDirectory) -> list[NewFile]:
+        """The files with these paths, with their bytes; they wait no more."""
+        paths = [path for path in self.files if wanted(path)]
+        taken = [self.files[path].new_file(path, spool) for path in paths]
+        for path in paths:
+            del self.files[path]
+        return taken
+
+    def _apply(self, fields: list[str]) -> None:
+        match fields:
+            case ["f", path, modified, size, segment, offset]:
+                self._add(path, Spooled(int(modified), int(size), segment, int(offset)))
+            case ["o", path, modified, size, sha256, key]:
+                self._add(path, Uploaded(int(modified), int(size), sha256, key))
+            case ["d", path, modified]:
+                self._add(f"{path}/", Directory(int(modified)))
+            case ["x", path]:
+                self.files.pop(path, None)
+                self.removed.add(path)
+            case _:
+                raise BridgeError("the JVM told what this version does not know", line=fields)
+
+    def _add(self, path: str, file: Spooled | Uploaded | Directory) -> None:
+        self.files[path] = file
+        self.removed.discard(path)

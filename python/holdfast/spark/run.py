@@ -1,0 +1,147 @@
+"""One claim of one query in this driver: what the JVM's events come to.
+
+Invariants: an intent is durable before `offsets/N` may appear, a manifest before `commits/N`;
+after any error nothing more is written, and the query must be started again.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from holdfast.clock import SYSTEM_CLOCK, Clock
+from holdfast.errors import FencedError, HoldfastError
+from holdfast.spark.journal import Pending
+from holdfast.spark.offsets import parse_offsets
+from holdfast.spark.paths import is_driver_side, offsets_path
+from holdfast.spark.status import Record, Status, checkpoint_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holdfast.chain import Chain, ChainWriter, Committed
+    from holdfast.manifest import Facts
+    from holdfast.objectstore import Meter
+    from holdfast.spark.shown import Shown
+    from holdfast.spark.sinkstate import Sinks
+    from holdfast.spark.spool import SpoolDirectory
+
+_LOG = logging.getLogger("holdfast")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What a run is made of."""
+
+    chain: Chain
+    writer: ChainWriter
+    shown: Shown
+    spool: SpoolDirectory
+    meter: Meter
+    sinks: Sinks
+    clock: Clock = SYSTEM_CLOCK
+
+
+class Run:
+    """Events of one query come one at a time, but for `fetch` and `sign`, which any thread asks."""
+
+    def __init__(self, parts: Parts, status: Status) -> None:
+        self.parts = parts
+        self.record = Record(status=status, last_usage=parts.meter.usage())
+        self._pending = Pending()
+        self.notes: dict[str, Any] = dict(parts.writer.head.notes)
+        self.pipeline_hash = parts.writer.head.facts.pipeline_hash
+
+    @property
+    def status(self) -> Status:
+        return self.record.status
+
+    @property
+    def query(self) -> str:
+        return self.parts.chain.context.query
+
+    def intent(self, batch: int, journal: str) -> None:
+        """Make the plan of a batch durable.
+
+        Raises:
+            HoldfastError: it is not durable; the query must stop.
+        """
+        with self._told(), self._timed():
+            self._pending.tell(journal)
+            files = self._pending.take(is_driver_side, self.parts.spool)
+            self.parts.writer.intent(batch, files, notes=self.parts.sinks.planned(batch))
+
+    def commit(self, batch: int, journal: str) -> tuple[Committed, str]:
+        """Make a batch durable; returns what was written, and a line for the log.
+
+        Raises:
+            HoldfastError: it is not committed; the query must stop.
+        """
+        clock, started = self.parts.clock, self.parts.clock.monotonic()
+        with self._told():
+            self._pending.tell(journal)
+            removed = frozenset(self._pending.removed)
+            facts = self._facts(batch)
+            self.notes["sinks"] = self.parts.sinks.notes(batch)
+            done = self.parts.writer.commit(
+                batch,
+                self._pending.take(lambda _: True, self.parts.spool),
+                removed=removed,
+                facts=facts,
+                notes=self.notes,
+            )
+        self._pending.removed -= removed
+        self.parts.sinks.committed(batch)
+        return done, self._counted(done, clock.monotonic() - started)
+
+    def _counted(self, done: Committed, seconds: float) -> str:
+        usage = self.parts.meter.usage()
+        spent = usage - self.record.last_usage
+        self.record.last_usage = usage
+        self.record.checkpointed(self.parts.writer.head, usage, seconds)
+        line = checkpoint_text(self.query, done, spent, seconds)
+        _LOG.info(line)
+        return line
+
+    def _facts(self, batch: int) -> Facts:
+        """What the batch's plan and its sinks say; a change of names is a warning."""
+        head = self.parts.writer.head
+        plan = head.plans.get(batch)
+        body = plan.contents().get(offsets_path(batch), b"") if plan else b""
+        offsets = parse_offsets(body)
+        facts = replace(
+            self.parts.sinks.facts(batch),
+            source_offsets=offsets.connectors(batch),
+            watermark=offsets.watermark_ms,
+            source_names=tuple(offsets.ends),
+            pipeline_hash=self.pipeline_hash,
+        )
+        for what, before, now in (
+            ("sources", head.facts.source_names, facts.source_names),
+            ("sinks", head.facts.sink_names, facts.sink_names),
+        ):
+            if before and set(before) != set(now):
+                self.warn(f"batch {batch} has other {what} than before: {before} → {now}")
+        return facts
+
+    def warn(self, text: str) -> None:
+        """Something that does not stop the query, and that somebody should know."""
+        _LOG.warning("%s: %s", self.query, text)
+        self.record.warned(text)
+
+    @contextmanager
+    def _timed(self) -> Iterator[None]:
+        started = self.parts.clock.monotonic()
+        yield
+        self.record.spent(self.parts.clock.monotonic() - started)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Whatever stops a run is what its status says."""
+        try:
+            yield
+        except HoldfastError as error:
+            self.record.failed(error, fenced=isinstance(error, FencedError))
+            raise

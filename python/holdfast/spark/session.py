@@ -1,0 +1,159 @@
+"""Setting a Spark session up: before it starts, and once it is there."""
+
+from __future__ import annotations
+
+import atexit
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from holdfast.errors import BridgeError, MisuseError
+from holdfast.spark import bridge
+from holdfast.spark.host import Host
+from holdfast.spark.options import KEYS, PREFIX, STORE, parse_options
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from holdfast.spark.options import Options
+    from holdfast.spark.status import Status
+
+PLUGIN = "holdfast.HoldfastPlugin"
+_PLUGINS = "spark.plugins"
+_JARS = "spark.jars"
+
+
+def jar_path() -> Path:
+    """The shim's jar inside this package.
+
+    Raises:
+        BridgeError: the package was built without one.
+    """
+    path = Path(__file__).parent / "holdfast-shim.jar"
+    if not path.is_file():
+        raise BridgeError(
+            "this package was built without the JVM shim",
+            hint="install it again on a machine with a JDK (javac); its build says what it misses",
+            path=path,
+        )
+    return path
+
+
+def configure(builder: SparkSession.Builder, store: str | None = None) -> SparkSession.Builder:
+    """Add the shim to a session that is not started yet; `store` is the default store's URL.
+
+    Jars and plugins that the builder has already are kept.
+
+    Raises:
+        BridgeError: a JVM runs in this process already, without the shim.
+    """
+    jar = jar_path()
+    bridge.require_shim_if_running()
+    given = dict(getattr(builder, "_options", {}))
+    builder = builder.config(_JARS, _added(given.get(_JARS, ""), str(jar)))
+    builder = builder.config(_PLUGINS, _added(given.get(_PLUGINS, ""), PLUGIN))
+    return builder if store is None else builder.config(STORE, store)
+
+
+def session(builder: SparkSession.Builder, store: str | None = None) -> SparkSession:
+    """`configure`, `getOrCreate` and `enable` in one.
+
+    Raises:
+        BridgeError, ConfigError: as those.
+    """
+    spark = configure(builder, store).getOrCreate()
+    enable(spark)
+    return spark
+
+
+def enable(spark: SparkSession) -> None:
+    """Let queries of this session keep their checkpoints on `holdfast:`.
+
+    A second call reads the settings again; it works after `spark.stop()` and a new session, too.
+
+    Raises:
+        ConfigError: a setting is not known, or wrong.
+        BridgeError: the shim is not there, of another version, or this is Spark Connect.
+    """
+    bridge.require_shim(spark)
+    options = parse_options(_settings(spark))
+    _CURRENT.use(spark, options)
+
+
+def status(query: StreamingQuery | str) -> Status:
+    """What is known of a query's checkpoints: by its handle, its id, or its checkpoint's name.
+
+    Raises:
+        MisuseError: no such query has run in this session.
+    """
+    name = query if isinstance(query, str) else str(query.id)
+    host = current_host()
+    for found in host.statuses():
+        if name in (found.query, found.query_id, found.run_id):
+            return found
+    raise MisuseError(
+        "no such query has run on holdfast: in this session",
+        hint='name it as its checkpointLocation does: "orders" for "holdfast:///orders"',
+        query=name,
+    )
+
+
+def current_host() -> Host:
+    """The Python side of the session that was enabled last.
+
+    Raises:
+        MisuseError: none was.
+    """
+    host = _CURRENT.host
+    if host is None:
+        raise MisuseError("no session was enabled", hint="call holdfast.enable(spark) first")
+    return host
+
+
+class _Current:
+    """The one host of this process: Spark has one context at a time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.application = ""
+        self.host: Host | None = None
+
+    def use(self, spark: SparkSession, options: Options) -> None:
+        context = spark.sparkContext
+        with self._lock:
+            if self.host is None or self.application != context.applicationId:
+                self.close()
+                name = f"{context.appName} {context.applicationId}"
+                self.host = Host(options, application=name)
+                self.application = str(context.applicationId)
+            else:
+                self.host.set_options(options)
+            host = self.host
+        bridge.attach(spark, host)
+
+    def close(self) -> None:
+        if self.host is not None:
+            self.host.close()
+            self.host = None
+
+
+_CURRENT = _Current()
+atexit.register(_CURRENT.close)
+
+
+def _settings(spark: SparkSession) -> dict[str, str]:
+    """`spark.holdfast.*` as given at the start, and as changed since with `spark.conf.set`."""
+    found = {
+        key: value for key, value in spark.sparkContext.getConf().getAll() if key.startswith(PREFIX)
+    }
+    for key in {STORE, *found, *(f"{PREFIX}{known.name}" for known in KEYS)}:
+        value = spark.conf.get(key, None)
+        if value is not None:
+            found[key] = value
+    return found
+
+
+def _added(given: str, item: str) -> str:
+    items = [part for part in given.split(",") if part]
+    return ",".join(items if item in items else [*items, item])

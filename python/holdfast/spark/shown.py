@@ -1,0 +1,141 @@
+"""A checkpoint as Spark is shown it: a catalog of all files, and the bytes of those it opens.
+
+Bytes that are inside manifests are given to the JVM at once; packs are fetched when they are
+needed, each once, and a large file is read over a ticket of its own.
+"""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from holdfast.errors import NotFoundError
+from holdfast.pack import decode_batch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from holdfast.chain import Chain, Head
+    from holdfast.manifest import ObjectRef
+    from holdfast.manifest.files import FileEntry
+    from holdfast.spark.spool import SpoolDirectory
+
+CATALOG = "catalog"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetched:
+    """Files that are in the spool now: a segment, and each one's path, time and offset."""
+
+    segment: str
+    files: tuple[tuple[str, int, int], ...]
+
+
+class Shown:
+    """What one head shows, in one directory of the spool. Any thread may call it."""
+
+    def __init__(self, chain: Chain, head: Callable[[], Head], spool: SpoolDirectory) -> None:
+        self._chain = chain
+        self._head = head
+        self._spool = spool
+        self._lock = threading.Lock()
+        self._under_way: dict[ObjectRef, Future[Fetched]] = {}
+
+    def write_catalog(self) -> str:
+        """Write down every visible file, and the segment with those that need no request."""
+        head = self._head()
+        visible = head.visible()
+        bodies = _inside_manifests(head)
+        segment, places = "", {}
+        if bodies:
+            segment, offsets = self._spool.write_segment(bodies.values())
+            places = dict(zip(bodies, offsets, strict=True))
+        self._spool.write_text(
+            CATALOG,
+            "".join(
+                f"{path}\t{file.size}\t{file.mtime_ms}\t{places.get(path, -1)}\n"
+                for path, file in visible.items()
+            ),
+        )
+        return segment
+
+    def entry(self, path: str) -> FileEntry:
+        """The visible file with this path.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        head = self._head()
+        plan = head.shown_plan
+        planned = next((file for file in plan.files if file.path == path), None) if plan else None
+        found = planned or head.files.get(path)
+        if found is None:
+            raise NotFoundError("no such file", query=self._chain.context.query, path=path)
+        return found
+
+    def fetch(self, ref: ObjectRef) -> Fetched:
+        """Bring all files of one pack into the spool; others who want it wait for the same one.
+
+        Raises:
+            CorruptionError: it is missing, or not what was written.
+            UnavailableError, StoreError: the store does not give it.
+        """
+        with self._lock:
+            future = self._under_way.get(ref)
+            mine = future is None
+            if future is None:
+                future = self._under_way[ref] = Future()
+        if mine:
+            self._run(ref, future)
+        try:
+            return future.result()
+        finally:
+            with self._lock:
+                if self._under_way.get(ref) is future:
+                    del self._under_way[ref]
+
+    def prefetch(self, refs: Iterable[ObjectRef]) -> None:
+        """Bring packs in ahead; the answer, or the error, stays until somebody asks for it."""
+        for ref in refs:
+            with self._lock:
+                if ref in self._under_way:
+                    continue
+                future = self._under_way[ref] = Future()
+            self._run(ref, future)
+
+    def _run(self, ref: ObjectRef, future: Future[Fetched]) -> None:
+        try:
+            future.set_result(self._bring(ref))
+        except BaseException as error:  # noqa: BLE001 - handed to who waits
+            future.set_exception(error)
+
+    def _bring(self, ref: ObjectRef) -> Fetched:
+        head = self._head()
+        if ref.kind == "inline":
+            entries = _inside_manifests(head)
+            wanted = {path: body for path, body in entries.items() if self.entry(path).ref == ref}
+        else:
+            packed = decode_batch(self._chain.read_object(ref))
+            live = head.files
+            wanted = {path: body for path, body in packed if _names(live.get(path), ref)}
+        segment, offsets = self._spool.write_segment(wanted.values())
+        return Fetched(
+            segment=segment,
+            files=tuple(
+                (path, self.entry(path).mtime_ms, offset)
+                for path, offset in zip(wanted, offsets, strict=True)
+            ),
+        )
+
+
+def _names(file: FileEntry | None, ref: ObjectRef) -> bool:
+    return file is not None and file.ref == ref
+
+
+def _inside_manifests(head: Head) -> Mapping[str, bytes | memoryview]:
+    """Bytes of the visible files that came with the manifests and the shown plan."""
+    plan = head.shown_plan
+    planned = plan.contents() if plan else {}
+    return {**head.inline_contents(), **planned}

@@ -1,0 +1,114 @@
+"""What is known of a query's checkpoints now: for people, for metrics, for `holdfast.status`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from holdfast.objectstore import Usage
+from holdfast.report.units import count_text, size_text
+
+if TYPE_CHECKING:
+    from holdfast.chain import ChainReport, Committed, Head
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """One query as of its last event; figures count from this run's claim on.
+
+    `error` is the name of the error that stopped it, and `message` its text.
+    """
+
+    query: str
+    store: str
+    claim: int
+    checkpoint: int = 0
+    batch: int = -1
+    checkpoints: int = 0
+    requests: int = 0
+    bytes_sent: int = 0
+    bytes_received: int = 0
+    price_usd: float = 0.0
+    seconds: float = 0.0
+    live_files: int = 0
+    live_bytes: int = 0
+    active: bool = True
+    fenced: bool = False
+    error: str = ""
+    message: str = ""
+    query_id: str = ""
+    run_id: str = ""
+    recovery: ChainReport | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(slots=True, kw_only=True)
+class Record:
+    """The status of a run, kept up to date by its events."""
+
+    status: Status
+    last_usage: Usage = field(default_factory=Usage)
+
+    def checkpointed(self, head: Head, usage: Usage, seconds: float) -> None:
+        """After a commit: where the chain stands, and what it took."""
+        self.status = replace(
+            self.status,
+            checkpoint=head.number,
+            batch=head.batch,
+            checkpoints=self.status.checkpoints + 1,
+            requests=usage.total,
+            bytes_sent=usage.bytes_sent,
+            bytes_received=usage.bytes_received,
+            price_usd=usage.price(),
+            seconds=self.status.seconds + seconds,
+            live_files=len(head.files),
+            live_bytes=head.size_bytes,
+        )
+
+    def spent(self, seconds: float) -> None:
+        self.status = replace(self.status, seconds=self.status.seconds + seconds)
+
+    def began(self, query_id: str, run_id: str) -> None:
+        self.status = replace(self.status, query_id=query_id, run_id=run_id)
+
+    def failed(self, error: BaseException, *, fenced: bool) -> None:
+        self.status = replace(
+            self.status,
+            active=False,
+            fenced=self.status.fenced or fenced,
+            error=type(error).__name__,
+            message=str(error),
+        )
+
+    def ended(self) -> None:
+        self.status = replace(self.status, active=False)
+
+    def warned(self, text: str) -> None:
+        self.status = replace(self.status, warnings=(*self.status.warnings, text)[-_WARNINGS_MAX:])
+
+
+_WARNINGS_MAX = 20
+
+
+def checkpoint_text(query: str, done: Committed, spent: Usage, seconds: float) -> str:
+    """One line for the log: `orders: checkpoint 12 = batch 9: 203 files, 48 KiB, 2 requests …`."""
+    size = size_text(done.manifest_bytes + done.pack_bytes)
+    return (
+        f"{query}: checkpoint {done.number} = batch {done.batch}: "
+        f"{count_text(done.files, 'file')}, {size}, "
+        f"{count_text(spent.total, 'request')}, {seconds * 1000:.0f} ms"
+    )
+
+
+def recovery_text(query: str, store: str, claim: int, report: ChainReport, head: Head) -> str:
+    """One line for the log: which checkpoint a start goes on from, and why not a newer one."""
+    if report.chosen is None:
+        return f"{query}: claim {claim} on {store}: a new query, nothing was there"
+    skipped = "".join(f"; not {number}: {reason}" for number, reason in report.skipped)
+    plan = head.shown_plan
+    replay = f"; batch {plan.batch} was planned and is run as planned" if plan else ""
+    return (
+        f"{query}: claim {claim} on {store}: goes on from checkpoint {report.chosen}, "
+        f"batch {head.batch}, {count_text(len(head.files), 'file')}, "
+        f"{size_text(head.size_bytes)}{skipped}{replay} ({report.elapsed_s * 1000:.0f} ms)"
+    )

@@ -1,0 +1,80 @@
+"""Tickets: permission to move one large file between an executor and the store, and no more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from holdfast.objectstore import LocalStore, innermost
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from holdfast.chain.context import Context
+    from holdfast.manifest import ObjectRef
+
+Kind: TypeAlias = Literal["http", "file", "none"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ticket:
+    """An HTTP request that is signed for one key, or a path on a disk that all machines share.
+
+    `none`: this store takes a large file only through the driver.
+    """
+
+    kind: Kind
+    key: str = ""
+    size: int = 0
+    sha256: str = ""
+    address: str = field(default="", repr=False)
+    staging: str = field(default="", repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+def upload_ticket(context: Context, claim: int, size: int, sha256: str, seconds: int) -> Ticket:
+    """For a new key under this claim, which no one else will ever draw."""
+    key = context.keys.file(claim, context.nonces())
+    relative = context.relative(key)
+    local = innermost(context.store)
+    if isinstance(local, LocalStore):
+        staging = local.staging_path(context.nonces())
+        return Ticket(
+            kind="file",
+            key=relative,
+            size=size,
+            sha256=sha256,
+            address=str(local.root / key),
+            staging=str(staging),
+        )
+    if not context.store.can_presign:
+        return Ticket(kind="none")
+    signed = context.store.presign("PUT", key, expires_s=seconds, sha256=sha256)
+    return Ticket(
+        kind="http",
+        key=relative,
+        size=size,
+        sha256=sha256,
+        address=signed.url,
+        headers=signed.headers,
+    )
+
+
+def download_ticket(context: Context, ref: ObjectRef, seconds: int) -> Ticket:
+    """For an object that a manifest names."""
+    key = context.key_of(ref.key)
+    local = innermost(context.store)
+    if isinstance(local, LocalStore):
+        kind: Kind = "file"
+        address, headers = str(local.root / key), {}
+    else:
+        signed = context.store.presign("GET", key, expires_s=seconds)
+        kind, address, headers = "http", signed.url, dict(signed.headers)
+    return Ticket(
+        kind=kind,
+        key=ref.key,
+        size=ref.size,
+        sha256=ref.sha256,
+        address=address,
+        headers=headers,
+    )
