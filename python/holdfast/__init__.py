@@ -1,8 +1,10 @@
 """Object-store-native checkpoints for Spark Structured Streaming.
 
-Every public name can be imported from here. boto3 is loaded when an S3 store is opened.
+Every public name can be imported from here. boto3 is loaded when an S3 store is opened, and
+pyspark when one of the names that need it is used.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from holdfast import layout
@@ -98,10 +100,12 @@ from holdfast.objectstore import (
     Usage,
     certify,
     ensure_certified,
+    innermost,
     open_store,
     probe,
     redact,
     scan,
+    with_meter,
 )
 from holdfast.pack import (
     decode_batch,
@@ -128,6 +132,12 @@ from holdfast.version import VERSION
 
 if TYPE_CHECKING:
     from holdfast.objectstore import S3Store
+    from holdfast.spark.batchsources import batch_sources
+    from holdfast.spark.ledgers import DatabaseLedger, DeltaLedger
+    from holdfast.spark.session import configure, enable, session, status
+    from holdfast.spark.sinks import at_least_once, exactly_once
+    from holdfast.spark.start import start
+    from holdfast.spark.status import Status
 
 __version__ = VERSION
 
@@ -160,7 +170,9 @@ __all__ = [
     "ConfigMismatchError",
     "ConnectorCheckpoint",
     "CorruptionError",
+    "DatabaseLedger",
     "DeleteError",
+    "DeltaLedger",
     "DistributedCheckpoints",
     "Facts",
     "FencedError",
@@ -210,6 +222,7 @@ __all__ = [
     "SourceCheckpoints",
     "SourceOffsetEntry",
     "StartDecision",
+    "Status",
     "StoreError",
     "SystemClock",
     "UnavailableError",
@@ -220,24 +233,58 @@ __all__ = [
     "VerificationResult",
     "Writer",
     "__version__",
+    "at_least_once",
+    "batch_sources",
     "certify",
     "config_difference",
     "config_hash",
+    "configure",
     "decode_batch",
+    "enable",
     "encode_batch",
     "ensure_certified",
+    "exactly_once",
+    "innermost",
     "layout",
     "open_store",
     "probe",
     "redact",
     "scan",
+    "session",
+    "start",
+    "status",
+    "with_meter",
 ]
 
 
-def __getattr__(name: str) -> object:
-    """`S3Store` at its first use: boto3 takes longer to import than all the rest."""
-    if name == "S3Store":
-        from holdfast.objectstore import S3Store  # noqa: PLC0415 - the reason is above
+_LAZY = {
+    "S3Store": "objectstore",
+    "DatabaseLedger": "spark.ledgers",
+    "DeltaLedger": "spark.ledgers",
+    "Status": "spark.status",
+    "at_least_once": "spark.sinks",
+    "batch_sources": "spark.batchsources",
+    "configure": "spark.session",
+    "enable": "spark.session",
+    "exactly_once": "spark.sinks",
+    "session": "spark.session",
+    "start": "spark.start",
+    "status": "spark.session",
+}
 
-        return S3Store
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+def __getattr__(name: str) -> object:
+    """What is heavy, at its first use: boto3 and pyspark take longer to import than the rest."""
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        module = import_module(f"{__name__}.{_LAZY[name]}")
+    except ModuleNotFoundError as error:
+        if error.name not in ("pyspark", "py4j"):
+            raise
+        raise BridgeError(
+            "this needs PySpark, which is not installed here",
+            hint='pip install "holdfast[spark]"',
+            name=name,
+        ) from error
+    return getattr(module, name)

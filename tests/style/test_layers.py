@@ -1,6 +1,7 @@
 """The layers of the package: a module imports only to its right.
 
-cli, spark → report → chain, checkpoint, sessions → manifest, pack, layout, ids → errors, clock, settings
+cli, spark → report
+        → chain, checkpoint, sessions → manifest, pack, layout, ids → errors, clock, settings
                     └→ objectstore ─────────────────────────────────────→ errors, clock, settings
 testing → objectstore, errors, clock, settings        (nothing in the package imports testing)
 """

@@ -30,4 +30,12 @@ public final class Bridge {
     }
     driver.attach(new Driver.Side(python, spoolBytesMax, largeBytes));
   }
+
+  /** Python ends, and is not to be called any more. */
+  public static void detach() {
+    Driver driver = Registry.driver();
+    if (driver != null) {
+      driver.attach(null);
+    }
+  }
 }

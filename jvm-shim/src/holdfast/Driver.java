@@ -236,7 +236,8 @@ final class Driver implements Namespace {
         Log.told(Reply.of(now.python.end(query.root.key(), query.claim)));
       }
     } catch (InterruptedException | IOException | RuntimeException error) {
-      Log.warn("the end of a run could not be told: " + query.root, error);
+      // Often Python is gone already; only the hint is not written then.
+      Log.info("the end of the run on " + query.root + " could not be told: " + error.getMessage());
     }
   }
 

@@ -73,9 +73,7 @@ class Document:
             "nonce": self.nonce,
             "writer": writer_to_json(writer),
             "written_ms": self.written_ms,
-            "sources": {name: _source(source) for name, source in state.sources.items()},
-            "config_hash": state.config_hash,
-            "config": state.config,
+            **state_to_json(state),
         }
 
     @classmethod
@@ -95,15 +93,33 @@ class Document:
             nonce=fields.text("nonce"),
             writer=writer_from_json(fields.object("writer")),
             written_ms=fields.integer("written_ms"),
-            state=SourceState(
-                sources=fields.mapping("sources", _checkpoint, missing_ok=False),
-                config_hash=fields.optional_integer("config_hash"),
-                config=_config(fields),
-            ),
+            state=state_from_json(fields),
         )
         if document.number != number:
             raise CorruptionError(f"{what} is that of another number", found=document.number)
         return document
+
+
+def state_to_json(state: SourceState) -> dict[str, Any]:
+    """The state as fields of a document."""
+    return {
+        "sources": {name: _source(source) for name, source in state.sources.items()},
+        "config_hash": state.config_hash,
+        "config": state.config,
+    }
+
+
+def state_from_json(fields: Fields) -> SourceState:
+    """The state that a document holds.
+
+    Raises:
+        CorruptionError: it holds something else.
+    """
+    return SourceState(
+        sources=fields.mapping("sources", _checkpoint, missing_ok=False),
+        config_hash=fields.optional_integer("config_hash"),
+        config=_config(fields),
+    )
 
 
 def _source(source: SourceCheckpoint) -> dict[str, Any]:

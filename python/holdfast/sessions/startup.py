@@ -83,7 +83,7 @@ def start(
         MisuseError: a session is open.
         ConfigError: no such policy, or the configuration holds what JSON cannot.
     """
-    chosen = _policy(policy)
+    chosen = parse_policy(policy)
     wanted = SourceState(config_hash=config_hash(config), config=canonical(config))
     overtaken: FencedError | None = None
     for _ in range(_ATTEMPTS_MAX):
@@ -139,7 +139,20 @@ def _decide(checkpoints: SourceCheckpoints, wanted: SourceState, policy: Policy)
 
 
 def _mismatch(state: SourceState, wanted: SourceState, policy: Policy) -> StartDecision:
-    changes = _changes(state, wanted)
+    changes = changes_between(state, wanted)
+    if decide_mismatch(changes, policy):
+        return StartDecision(outcome=Outcome.MISMATCH, was_reset=True, changes=changes)
+    return StartDecision(
+        outcome=Outcome.MISMATCH, changes=changes, resume_points=_resume_points(state)
+    )
+
+
+def decide_mismatch(changes: tuple[ConfigChange, ...], policy: Policy) -> bool:
+    """What a policy says to a changed configuration: whether to start anew.
+
+    Raises:
+        ConfigMismatchError: `strict` says no.
+    """
     shown = "; ".join(map(str, changes[:_CHANGES_SHOWN_MAX]))
     if len(changes) > _CHANGES_SHOWN_MAX:
         shown = f"{shown}; and {len(changes) - _CHANGES_SHOWN_MAX} more"
@@ -149,15 +162,12 @@ def _mismatch(state: SourceState, wanted: SourceState, policy: Policy) -> StartD
             hint="undo the change, or start with policy auto-reset (starts anew) or warn (goes on)",
             changes=shown,
         )
-    if policy is Policy.AUTO_RESET:
-        return StartDecision(outcome=Outcome.MISMATCH, was_reset=True, changes=changes)
-    _LOG.warning("going on with the checkpoints of another configuration: %s", shown)
-    return StartDecision(
-        outcome=Outcome.MISMATCH, changes=changes, resume_points=_resume_points(state)
-    )
+    if policy is Policy.WARN:
+        _LOG.warning("going on with the checkpoints of another configuration: %s", shown)
+    return policy is Policy.AUTO_RESET
 
 
-def _changes(state: SourceState, wanted: SourceState) -> tuple[ConfigChange, ...]:
+def changes_between(state: SourceState, wanted: SourceState) -> tuple[ConfigChange, ...]:
     """What differs, or at least the two hashes where no configuration was stored."""
     if state.config is not None and wanted.config is not None:
         changes = config_difference(state.config, wanted.config)
@@ -183,7 +193,12 @@ def _resume_points(state: SourceState) -> dict[str, ResumePoint]:
     return {name: resume_point(name, source) for name, source in state.sources.items()}
 
 
-def _policy(policy: Policy | str) -> Policy:
+def parse_policy(policy: Policy | str) -> Policy:
+    """The policy of this name.
+
+    Raises:
+        ConfigError: there is none.
+    """
     try:
         return Policy(policy)
     except ValueError as error:

@@ -22,8 +22,12 @@ from holdfast.version import VERSION
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.listener import StreamingQueryListener
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
+_SINK_FIELDS = {"source": "sink", "outputMode": "output mode"}
+_LISTENERS_MS = 1000
 _PLUGIN = "holdfast.HoldfastPlugin"
 _LOG = logging.getLogger("holdfast")
 
@@ -92,6 +96,17 @@ def attach(spark: SparkSession, host: Host) -> None:
     )
 
 
+def detach(spark: SparkSession, listener: StreamingQueryListener) -> None:
+    """Let the JVM call Python no more; one that is gone already does not."""
+    context = spark.sparkContext
+    try:
+        context._jsc.sc().listenerBus().waitUntilEmpty(_LISTENERS_MS)  # noqa: SLF001 - PySpark has no public way
+        spark.streams.removeListener(listener)
+        _shim(context._jvm).detach()  # noqa: SLF001 - as above
+    except Exception as error:  # noqa: BLE001 - the process ends, and so does the JVM
+        _LOG.debug("the JVM was gone first: %s", error)
+
+
 def require_shim(spark: SparkSession) -> None:
     """Whether this session's JVM has the shim, of this version, and its plugin runs.
 
@@ -129,6 +144,23 @@ def require_shim_if_running() -> None:
     jvm = SparkContext._jvm  # noqa: SLF001 - PySpark has no public way
     if jvm is not None:
         _shim(jvm)
+
+
+def plan_text(df: DataFrame) -> str:
+    """A query's analyzed plan, as Spark writes it down."""
+    text: str = df._jdf.queryExecution().analyzed().canonicalized().toString()  # noqa: SLF001 - PySpark has no public way
+    return text
+
+
+def sink_facts(writer: DataStreamWriter) -> dict[str, str]:
+    """A query's sink and output mode, as far as this Spark tells."""
+    java = writer._jwrite  # noqa: SLF001 - PySpark has no public way
+    facts = {}
+    for field in java.getClass().getDeclaredFields():
+        if field.getName() in _SINK_FIELDS:
+            field.setAccessible(True)
+            facts[_SINK_FIELDS[field.getName()]] = str(field.get(java))
+    return facts
 
 
 def _shim(jvm: Any) -> Any:  # noqa: ANN401 - whatever py4j finds there

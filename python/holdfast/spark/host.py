@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from holdfast.chain import Chain
 from holdfast.clock import SYSTEM_CLOCK, Clock
@@ -69,6 +69,7 @@ class Host:
         self._runs: dict[str, Run] = {}
         self._views: dict[str, Viewed] = {}
         self._ended: dict[str, Record] = {}
+        self._expected: dict[str, tuple[int, dict[str, Any]]] = {}
 
     def recover(self, store: str, path: str, *, known: int) -> Recovered | int | None:
         """For reading: the query that has this path; `known` if that is still the newest.
@@ -133,9 +134,25 @@ class Host:
             ),
         )
         with self._lock:
+            expected = self._expected.pop(_key(store, path), None)
             self._runs[_key(store, path)] = run
+        if expected is not None:
+            run.pipeline_hash, run.notes["config"] = expected
         self._prefetch(head, shown)
         return self._recovered(path, head.claim, head, shown, spool, text)
+
+    def expect(self, store: str, query: str, pipeline: int, config: dict[str, Any]) -> None:
+        """The next start of this query is of this configuration."""
+        with self._lock:
+            self._expected[_key(store, query)] = (pipeline, config)
+
+    def chain(self, store: str, query: str) -> Chain:
+        """A query's chain, for looking; requests are not counted for any run."""
+        return self._chain(store, query, Meter())
+
+    def is_running(self, store: str, query: str) -> bool:
+        with self._lock:
+            return _key(store, query) in self._runs
 
     def begin(self, key: str, claim: int, execution: str, trigger: str, thread: str) -> None:
         """A run begins.
@@ -193,6 +210,29 @@ class Host:
         """The context stops: finish what runs in the background, and leave nothing behind."""
         self._background.close()
         self._spool.close()
+
+    def run_of(self, query_id: str) -> Run:
+        """The run of the query that Spark knows by this id.
+
+        Raises:
+            MisuseError: none of this driver.
+        """
+        with self._lock:
+            runs = list(self._runs.values())
+        for run in runs:
+            if query_id and run.status.query_id == query_id:
+                return run
+        raise MisuseError(
+            "this query does not keep its checkpoint on holdfast:",
+            hint='set option("checkpointLocation", "holdfast:///name")',
+            query_id=query_id,
+        )
+
+    def record_of(self, query_id: str) -> Record | None:
+        """What is kept of the query that Spark knows by this id."""
+        with self._lock:
+            records = [*(run.record for run in self._runs.values()), *self._ended.values()]
+        return next((each for each in records if each.status.query_id == query_id), None)
 
     def statuses(self) -> list[Status]:
         """Every query that has run here, as of its last event; those that still run come first."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from holdfast.clock import SYSTEM_CLOCK, Clock
-from holdfast.errors import FencedError, HoldfastError
+from holdfast.errors import FencedError, HoldfastError, MisuseError
 from holdfast.spark.journal import Pending
 from holdfast.spark.offsets import parse_offsets
 from holdfast.spark.paths import is_driver_side, offsets_path
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from holdfast.chain import Chain, ChainWriter, Committed
     from holdfast.manifest import Facts
     from holdfast.objectstore import Meter
+    from holdfast.sessions import SourceCheckpoints
     from holdfast.spark.shown import Shown
     from holdfast.spark.sinkstate import Sinks
     from holdfast.spark.spool import SpoolDirectory
@@ -52,6 +53,7 @@ class Run:
         self.record = Record(status=status, last_usage=parts.meter.usage())
         self._pending = Pending()
         self.notes: dict[str, Any] = dict(parts.writer.head.notes)
+        self.sources: SourceCheckpoints | None = None
         self.pipeline_hash = parts.writer.head.facts.pipeline_hash
 
     @property
@@ -95,6 +97,17 @@ class Run:
         self._pending.removed -= removed
         self.parts.sinks.committed(batch)
         return done, self._counted(done, clock.monotonic() - started)
+
+    def plan_digest(self, batch: int) -> str:
+        """The hash of what a batch reads, which is the same whoever runs it, and when.
+
+        Raises:
+            MisuseError: the batch has no plan.
+        """
+        plan = self.parts.writer.head.plans.get(batch)
+        if plan is None:
+            raise MisuseError("this batch has no plan", query=self.query, batch=batch)
+        return plan.digest()
 
     def _counted(self, done: Committed, seconds: float) -> str:
         usage = self.parts.meter.usage()

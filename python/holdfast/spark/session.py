@@ -6,10 +6,12 @@ import atexit
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from holdfast.errors import BridgeError, MisuseError
 from holdfast.spark import bridge
 from holdfast.spark.host import Host
+from holdfast.spark.listener import StatusListener
 from holdfast.spark.options import KEYS, PREFIX, STORE, parse_options
 
 if TYPE_CHECKING:
@@ -117,6 +119,7 @@ class _Current:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self.application = ""
+        self._listeners: WeakKeyDictionary[SparkSession, StatusListener] = WeakKeyDictionary()
         self.host: Host | None = None
 
     def use(self, spark: SparkSession, options: Options) -> None:
@@ -127,10 +130,20 @@ class _Current:
                 name = f"{context.appName} {context.applicationId}"
                 self.host = Host(options, application=name)
                 self.application = str(context.applicationId)
+                self._listeners.clear()
             else:
                 self.host.set_options(options)
             host = self.host
         bridge.attach(spark, host)
+        if spark not in self._listeners:
+            self._listeners[spark] = StatusListener(host)
+            spark.streams.addListener(self._listeners[spark])
+
+    def leave(self) -> None:
+        """The process ends: the JVM, which ends later, must not call it any more."""
+        for spark, listener in self._listeners.items():
+            bridge.detach(spark, listener)
+        self.close()
 
     def close(self) -> None:
         if self.host is not None:
@@ -139,7 +152,7 @@ class _Current:
 
 
 _CURRENT = _Current()
-atexit.register(_CURRENT.close)
+atexit.register(_CURRENT.leave)
 
 
 def _settings(spark: SparkSession) -> dict[str, str]:

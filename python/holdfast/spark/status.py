@@ -36,8 +36,11 @@ class Status:
     fenced: bool = False
     error: str = ""
     message: str = ""
+    name: str = ""
     query_id: str = ""
     run_id: str = ""
+    input_rows: int = 0
+    batch_ms: int = 0
     recovery: ChainReport | None = None
     warnings: tuple[str, ...] = ()
 
@@ -70,6 +73,22 @@ class Record:
 
     def began(self, query_id: str, run_id: str) -> None:
         self.status = replace(self.status, query_id=query_id, run_id=run_id)
+
+    def progressed(self, *, name: str, rows: int, batch_ms: int) -> None:
+        """What Spark says of its last batch."""
+        self.status = replace(
+            self.status,
+            name=name,
+            input_rows=self.status.input_rows + rows,
+            batch_ms=batch_ms,
+        )
+
+    def terminated(self, run_id: str, exception: str) -> None:
+        """What Spark says of the end; an error of ours is known already, with its type."""
+        if run_id != self.status.run_id:
+            return
+        message = self.status.message or exception.split("\n", 1)[0]
+        self.status = replace(self.status, active=False, message=message)
 
     def failed(self, error: BaseException, *, fenced: bool) -> None:
         self.status = replace(
