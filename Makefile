@@ -37,14 +37,19 @@ demo: $(VENV)/.ready ## a tour: a driver killed in mid-batch, its successor, a f
 .PHONY: quick
 quick: $(VENV)/.ready ## the tests that need no server, in under a minute
 	@echo "== quick tier"
-	@$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not s3 and not crate"
+	@$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not spark and not s3 and not crate" --ignore tests/spark
 
 .PHONY: test
-test: quick ## every test: the quick tier, then a real S3 server, then the seed's own crate
+test: quick $(SHIM) ## the tests: the quick tier, then real Spark queries, then a real S3 server
+	@echo "== with Spark"
+	@$(BIN)/python -m pytest -q -m "spark and not slow and not s3" tests/spark
 	@echo "== on a real S3 server"
-	@$(BIN)/python -m pytest -q -m s3
-	@echo "== with the seed's own crate"
-	@$(BIN)/python -m pytest -q -m crate
+	@$(BIN)/python -m pytest -q -m "s3 and not slow"
+
+.PHONY: slow
+slow: $(SHIM) ## what takes longer: many kills, long runs, and the seed's own crate
+	@echo "== slow"
+	@$(BIN)/python -m pytest -q -m "slow or crate"
 
 .PHONY: lint
 lint: $(VENV)/.ready ## lint, format and type checks

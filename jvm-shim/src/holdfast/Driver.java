@@ -177,7 +177,7 @@ final class Driver implements Namespace {
       Query query = install(at, reply, now);
       if (query.isClaim()) {
         query.run.starts();
-        Claims.note(conf, query.root, query.claim);
+        Writers.note(conf, query.root, query.writer);
         Log.info(reply.text(7));
       }
       return query;

@@ -12,7 +12,7 @@ final class HoldfastDriverPlugin implements DriverPlugin {
   /**
    * Announce the filesystem. The context's own configuration is used, because a services file is
    * read before a jar of {@code --jars} is visible. Instances are not cached, so that each has the
-   * configuration, and with it the claim, of the run that opened it.
+   * configuration, and with it the number, of the start that opened it.
    */
   @Override
   public Map<String, String> init(SparkContext context, PluginContext plugin) {

@@ -30,7 +30,7 @@ public final class HoldfastFileSystem extends FileSystem {
   private static final String OWN_MANAGERS = "BasedCheckpointFileManager";
 
   private URI uri;
-  private Claims claims;
+  private Writers writers;
 
   @Override
   public void initialize(URI name, Configuration conf) throws IOException {
@@ -38,7 +38,7 @@ public final class HoldfastFileSystem extends FileSystem {
     setConf(conf);
     String authority = name.getAuthority();
     uri = URI.create(SCHEME + "://" + (authority == null ? "/" : authority));
-    claims = Claims.of(conf);
+    writers = Writers.of(conf);
     String manager = conf.get(MANAGER);
     if (manager != null && (!manager.endsWith(OWN_MANAGERS) || manager.contains("Abortable"))) {
       throw new HoldfastException(
@@ -88,7 +88,7 @@ public final class HoldfastFileSystem extends FileSystem {
       throw new ParentNotDirectoryException(parent + " is a file");
     }
     return new FSDataOutputStream(
-        new Publication(names, at, overwrite, claims.of(at)), statistics);
+        new Publication(names, at, overwrite, writers.of(at)), statistics);
   }
 
   @Override
@@ -120,9 +120,9 @@ public final class HoldfastFileSystem extends FileSystem {
     Location target = at(to);
     Draft draft = Drafts.isTemporary(source) ? Registry.DRAFTS.take(source) : null;
     if (draft != null) {
-      draft.publish(Registry.names(), target, overwrite, claims.of(target));
+      draft.publish(Registry.names(), target, overwrite, writers.of(target));
     } else {
-      Registry.names().rename(source, target, overwrite, claims.of(target));
+      Registry.names().rename(source, target, overwrite, writers.of(target));
     }
   }
 
@@ -157,7 +157,7 @@ public final class HoldfastFileSystem extends FileSystem {
       draft.discard();
       return true;
     }
-    return Registry.names().delete(at, recursive, claims.of(at));
+    return Registry.names().delete(at, recursive, writers.of(at));
   }
 
   @Override
@@ -191,7 +191,7 @@ public final class HoldfastFileSystem extends FileSystem {
   @Override
   public boolean mkdirs(Path path, FsPermission permission) throws IOException {
     Location at = at(path);
-    Registry.names().mkdirs(at, claims.of(at));
+    Registry.names().mkdirs(at, writers.of(at));
     return true;
   }
 
@@ -201,7 +201,7 @@ public final class HoldfastFileSystem extends FileSystem {
       throws IOException {
     Location at = at(to);
     File file = new File(from.toUri().getPath());
-    Draft.publish(Registry.names(), file, at, overwrite, claims.of(at));
+    Draft.publish(Registry.names(), file, at, overwrite, writers.of(at));
     if (deleteSource && !file.delete()) {
       throw new IOException("cannot delete " + file);
     }

@@ -7,7 +7,7 @@ import java.util.NavigableMap;
  * The files of all queries, as this process reaches them: the driver has them in memory, an
  * executor asks the driver.
  *
- * <p>{@code writer} is the claim under which the caller began, 0 if it is not known.
+ * <p>{@code writer} is the number of the start that the caller belongs to, 0 if it is not known.
  */
 interface Namespace {
   /** The entry at a path, null if there is none. */

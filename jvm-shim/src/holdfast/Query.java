@@ -21,6 +21,10 @@ import org.apache.hadoop.fs.PathIsNotEmptyDirectoryException;
 final class Query {
   final Location root;
   final long claim;
+
+  /** Which start of this process it belongs to: a claim's number is unique only on its chain. */
+  final long writer = Registry.nextWriter();
+
   final long checkpoint;
   final Run run = new Run(this);
 
@@ -90,20 +94,20 @@ final class Query {
   }
 
   /** Ask Python to sign the upload of a file that is too large for the driver. */
-  Reply sign(String path, long size, String sha256, long writer) throws IOException {
-    requireWriter(writer);
+  Reply sign(String path, long size, String sha256, long by) throws IOException {
+    requireWriter(by);
     return Reply.of(python.sign(root.key(), claim, path, size, sha256));
   }
 
   /** Make a directory and those above it. */
-  synchronized void mkdirs(String path, long writer) throws IOException {
+  synchronized void mkdirs(String path, long by) throws IOException {
     if (isClaim()) {
-      requireWriter(writer);
+      requireWriter(by);
     }
     Location.checked(path);
     Entry there = tree.get(path);
     if (there == null) {
-      mkdirs(Tree.parent(path), writer);
+      mkdirs(Tree.parent(path), by);
       Entry made = Entry.directory(tick(), ++order);
       tree.put(path, made);
       journal.directory(path, made);
@@ -117,8 +121,8 @@ final class Query {
    *
    * @throws FileAlreadyExistsException if the name is taken and must not be replaced
    */
-  void publish(String path, Content content, boolean overwrite, long writer) throws IOException {
-    requireWriter(writer);
+  void publish(String path, Content content, boolean overwrite, long by) throws IOException {
+    requireWriter(by);
     Location.checked(path);
     Gate gate = Gate.of(path);
     Place place = content.size == 0 || content.isObject() ? null
@@ -126,8 +130,8 @@ final class Query {
     long settled = 0;
     try {
       settled = gate == null
-          ? show(path, content, place, overwrite, writer)
-          : pass(gate, path, content, place, writer);
+          ? show(path, content, place, overwrite, by)
+          : pass(gate, path, content, place, by);
     } finally {
       if (place != null) {
         place.segment.settle(settled);
@@ -136,7 +140,7 @@ final class Query {
   }
 
   /** Move a file to another name, as a publication of that name. */
-  void rename(String from, String to, boolean overwrite, long writer) throws IOException {
+  void rename(String from, String to, boolean overwrite, long by) throws IOException {
     Entry entry = requireFile(from);
     byte[] bytes = local(from);
     if (bytes == null && fetch(from).is("ok")) {
@@ -145,13 +149,13 @@ final class Query {
     if (bytes == null) {
       throw new IOException("a large file cannot be renamed: " + root.in(from));
     }
-    publish(to, Content.small(bytes, (int) entry.size), overwrite, writer);
-    delete(from, false, writer);
+    publish(to, Content.small(bytes, (int) entry.size), overwrite, by);
+    delete(from, false, by);
   }
 
   /** Delete a file or directory; false if there is none. */
-  synchronized boolean delete(String path, boolean recursive, long writer) throws IOException {
-    requireWriter(writer);
+  synchronized boolean delete(String path, boolean recursive, long by) throws IOException {
+    requireWriter(by);
     Entry entry = tree.get(path);
     if (entry == null) {
       return false;
@@ -166,7 +170,7 @@ final class Query {
       throw new PathIsNotEmptyDirectoryException(root.in(path).toString());
     }
     for (String name : names == null ? new ArrayList<String>() : names) {
-      delete(Tree.join(path, name), true, writer);
+      delete(Tree.join(path, name), true, by);
     }
     tree.remove(path);
     journal.gone(entry.directory ? path + "/" : path);
@@ -194,13 +198,13 @@ final class Query {
 
   /** Show a file, and return its position; 0 if a losing attempt came too late to be shown. */
   private synchronized long show(
-      String path, Content content, Place place, boolean overwrite, long writer)
+      String path, Content content, Place place, boolean overwrite, long by)
       throws IOException {
     Entry there = requireFree(path, overwrite);
     if (there != null && there.order <= cut && path.startsWith("state/")) {
       return 0; // the name is in a committed manifest
     }
-    mkdirs(Tree.parent(path), writer);
+    mkdirs(Tree.parent(path), by);
     Entry entry = Entry.file(content.size, tick(), ++order, place);
     tree.put(path, entry);
     journal.file(path, entry, content);
@@ -208,7 +212,7 @@ final class Query {
   }
 
   /** Ask Python, and show the file only if its record is durable. */
-  private long pass(Gate gate, String path, Content content, Place place, long writer)
+  private long pass(Gate gate, String path, Content content, Place place, long by)
       throws IOException {
     synchronized (gates) {
       if (Thread.currentThread().isInterrupted()) {
@@ -218,7 +222,7 @@ final class Query {
       Entry entry;
       synchronized (this) {
         requireFree(path, false);
-        mkdirs(Tree.parent(path), writer);
+        mkdirs(Tree.parent(path), by);
         entry = Entry.file(content.size, tick(), ++order, place);
         journal.file(path, entry, content);
         told = journal.cut();
@@ -284,15 +288,15 @@ final class Query {
   }
 
   /** Whether this writer may write: the claim is its own, and nothing was refused. */
-  private void requireWriter(long writer) throws IOException {
+  private void requireWriter(long by) throws IOException {
     if (!isClaim()) {
       throw new HoldfastException(
           "MisuseError: no query of this driver runs on " + root + ": it can only be read");
     }
-    if (writer != 0 && writer != claim) {
+    if (by != 0 && by != writer) {
       throw new HoldfastException(
           "FencedError: an earlier run of this driver still writes to " + root
-              + ", whose claim is " + claim + " by now and not " + writer);
+              + ", which was started again since");
     }
     String reason = refusal;
     if (reason != null) {

@@ -1,6 +1,7 @@
 package holdfast;
 
 import java.io.IOException;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The one piece of static state: how this process reaches the files, set by the plugin.
@@ -9,6 +10,8 @@ import java.io.IOException;
  */
 final class Registry {
   static final Drafts DRAFTS = new Drafts();
+
+  private static final AtomicLong WRITERS = new AtomicLong();
 
   private static volatile Driver driver;
 
@@ -20,6 +23,11 @@ final class Registry {
 
   static Driver driver() {
     return driver;
+  }
+
+  /** A number that no other start of this process has. */
+  static long nextWriter() {
+    return WRITERS.incrementAndGet();
   }
 
   static Namespace names() throws IOException {
