@@ -9,6 +9,8 @@ from tests.summary import totals
 if TYPE_CHECKING:
     import pytest
 
+pytest_plugins = ["tests.s3.fixtures"]
+
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """The counts of all tests."""

@@ -1,98 +1,17 @@
-"""A real S3 server for every test in this folder, and a fresh prefix for each of them."""
+"""Tests of this folder get a store on the real server."""
 
 from __future__ import annotations
 
-import secrets
 from typing import TYPE_CHECKING
-from urllib.parse import quote, urlencode
 
-import boto3
 import pytest
 
 from holdfast.objectstore import open_store
-from tests.s3 import server
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from holdfast.objectstore import ObjectStore
-
-_CHOICE = pytest.StashKey[server.Choice]()
-
-
-def pytest_collection_finish(session: pytest.Session) -> None:
-    """Choose the server before any test's time runs: building MinIO takes minutes."""
-    wanted = any(item.get_closest_marker("s3") for item in session.items)
-    if wanted and not session.config.option.collectonly:
-        session.config.stash[_CHOICE] = _choose(session.config)
-
-
-def _choose(config: pytest.Config) -> server.Choice:
-    reporter = config.pluginmanager.get_plugin("terminalreporter")
-
-    def say(line: str) -> None:
-        if reporter is not None:
-            reporter.write_line(f"s3: {line}")
-            reporter.flush()
-
-    try:
-        choice = server.choose(say)
-    except server.NoServerError as error:
-        raise pytest.UsageError(str(error)) from error
-    say(f"these tests use {choice.name}")
-    return choice
-
-
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, config: pytest.Config
-) -> None:
-    """Say once more, at the end, what the S3 tests ran against."""
-    choice = config.stash.get(_CHOICE, None)
-    if choice is not None:
-        terminalreporter.write_line(f"s3 tests ran against: {choice.name}")
-
-
-@pytest.fixture(scope="session")
-def s3_server(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[server.Server]:
-    """The server, for as long as the run lasts."""
-    with server.run(request.config.stash[_CHOICE], tmp_path_factory.mktemp("s3")) as running:
-        yield running
-
-
-@pytest.fixture(scope="session")
-def bucket(s3_server: server.Server) -> Iterator[str]:
-    """A bucket of this run's own, removed with all that is in it."""
-    name = f"holdfast-test-{secrets.token_hex(6)}"
-    session = boto3.session.Session(
-        aws_access_key_id=s3_server.access_key or None,
-        aws_secret_access_key=s3_server.secret_key or None,
-        region_name="us-east-1",
-    )
-    bucket = session.resource("s3", endpoint_url=s3_server.endpoint).Bucket(name)
-    bucket.create()
-    yield name
-    bucket.objects.delete()
-    bucket.delete()
-
-
-@pytest.fixture
-def s3_url(s3_server: server.Server, bucket: str) -> Callable[..., str]:
-    """A URL on that server; another bucket, prefix or other options can be given."""
-    prefix = secrets.token_hex(6)
-
-    def url(*, bucket: str = bucket, prefix: str = prefix, **options: str) -> str:
-        known = {
-            "endpoint_url": s3_server.endpoint,
-            "region": "us-east-1",
-            "access_key": s3_server.access_key,
-            "secret_key": s3_server.secret_key,
-        }
-        chosen = {name: value for name, value in {**known, **options}.items() if value}
-        return f"s3://{bucket}/{prefix}?{urlencode(chosen, quote_via=quote)}"
-
-    return url
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ ROCKS = {
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
     ),
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "false",
-    "spark.holdfast.largeFileBytes": "4k",
+    "spark.holdfast.largeFileBytes": "500",
 }
 
 

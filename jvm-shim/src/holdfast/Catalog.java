@@ -40,7 +40,7 @@ final class Catalog {
     }
     above(fields[0], modifiedMs);
     Place place = offset < 0 ? null : new Place(segment, offset);
-    tree.put(fields[0], Entry.file(Long.parseLong(fields[1]), modifiedMs, 0, place));
+    tree.put(fields[0], Entry.file(Long.parseLong(fields[1]), modifiedMs, place));
   }
 
   /** Directories that were never made by name, in a checkpoint that came from elsewhere. */

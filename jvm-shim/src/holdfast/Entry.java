@@ -12,24 +12,31 @@ final class Entry {
   /** Where its bytes are on this machine; null where they are only on the store. */
   volatile Place place;
 
-  private Entry(boolean directory, long size, long modifiedMs, long order, Place place) {
+  /** The object of a large file that this run published; null where Python knows it. */
+  final Content object;
+
+  private Entry(
+      boolean directory, long size, long modifiedMs, long order, Place place, Content object) {
     this.directory = directory;
     this.size = size;
     this.modifiedMs = modifiedMs;
     this.order = order;
     this.place = place;
+    this.object = object;
   }
 
   static Entry directory(long modifiedMs, long order) {
-    return new Entry(true, 0, modifiedMs, order, null);
+    return new Entry(true, 0, modifiedMs, order, null, null);
   }
 
-  static Entry file(long size, long modifiedMs, long order, Place place) {
-    return new Entry(false, size, modifiedMs, order, place);
+  /** A file that a recovery shows. */
+  static Entry file(long size, long modifiedMs, Place place) {
+    return new Entry(false, size, modifiedMs, 0, place, null);
   }
 
-  /** The same bytes under another name. */
-  Entry moved(long modifiedMs, long order) {
-    return new Entry(directory, size, modifiedMs, order, place);
+  /** A file that is published now. */
+  static Entry published(Content content, long modifiedMs, long order, Place place) {
+    Content object = content.isObject() ? content : null;
+    return new Entry(false, content.size, modifiedMs, order, place, object);
   }
 }

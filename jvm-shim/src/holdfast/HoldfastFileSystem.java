@@ -179,7 +179,7 @@ public final class HoldfastFileSystem extends FileSystem {
     Location at = at(path);
     Draft draft = draft(at);
     if (draft != null) {
-      return status(path, Entry.file(draft.size(), 0, 0, null));
+      return status(path, Entry.file(draft.size(), 0, null));
     }
     Entry entry = at.path.isEmpty() ? Entry.directory(0, 0) : Registry.names().stat(at);
     if (entry == null) {

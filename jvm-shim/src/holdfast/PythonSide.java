@@ -26,8 +26,12 @@ public interface PythonSide {
   /** {@code commits/N} is about to appear. */
   String commit(String query, long claim, long batch, String journal);
 
-  /** A file is read whose bytes are not on this machine. */
-  String fetch(String query, long claim, String path);
+  /**
+   * A file is read whose bytes are not on this machine.
+   *
+   * @param object size, hash and key of a large file that no manifest names yet, else ""
+   */
+  String fetch(String query, long claim, String path, String object);
 
   /** A file is too large for the driver: sign one upload, for exactly these bytes. */
   String sign(String query, long claim, String path, long size, String sha256);

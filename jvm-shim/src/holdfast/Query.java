@@ -85,8 +85,9 @@ final class Query {
 
   /** Ask Python for a file: its bytes come into the spool, or the answer is a ticket for them. */
   Reply fetch(String path) throws IOException {
-    requireFile(path);
-    Reply reply = Reply.of(python.fetch(root.key(), claim, path));
+    Content object = requireFile(path).object;
+    String known = object == null ? "" : object.size + " " + object.sha256 + " " + object.key;
+    Reply reply = Reply.of(python.fetch(root.key(), claim, path, known));
     if (reply.is("ok")) {
       take(reply);
     }
@@ -141,15 +142,18 @@ final class Query {
 
   /** Move a file to another name, as a publication of that name. */
   void rename(String from, String to, boolean overwrite, long by) throws IOException {
-    Entry entry = requireFile(from);
-    byte[] bytes = local(from);
-    if (bytes == null && fetch(from).is("ok")) {
-      bytes = local(from);
+    Content content = requireFile(from).object;
+    if (content == null) {
+      byte[] bytes = local(from);
+      if (bytes == null && fetch(from).is("ok")) {
+        bytes = local(from);
+      }
+      if (bytes == null) {
+        throw new IOException("a large file of an earlier run cannot be renamed: " + root.in(from));
+      }
+      content = Content.small(bytes, bytes.length);
     }
-    if (bytes == null) {
-      throw new IOException("a large file cannot be renamed: " + root.in(from));
-    }
-    publish(to, Content.small(bytes, (int) entry.size), overwrite, by);
+    publish(to, content, overwrite, by);
     delete(from, false, by);
   }
 
@@ -205,7 +209,7 @@ final class Query {
       return 0; // the name is in a committed manifest
     }
     mkdirs(Tree.parent(path), by);
-    Entry entry = Entry.file(content.size, tick(), ++order, place);
+    Entry entry = Entry.published(content, tick(), ++order, place);
     tree.put(path, entry);
     journal.file(path, entry, content);
     return entry.order;
@@ -223,7 +227,7 @@ final class Query {
       synchronized (this) {
         requireFree(path, false);
         mkdirs(Tree.parent(path), by);
-        entry = Entry.file(content.size, tick(), ++order, place);
+        entry = Entry.published(content, tick(), ++order, place);
         journal.file(path, entry, content);
         told = journal.cut();
         cut = gate.kind == Gate.Kind.COMMIT ? entry.order : cut;

@@ -15,6 +15,7 @@ from pyspark import SparkContext
 from pyspark.java_gateway import ensure_callback_server_started
 
 from holdfast.errors import BridgeError, HoldfastError
+from holdfast.manifest import ObjectRef
 from holdfast.spark.host import Host, Recovered
 from holdfast.spark.tickets import Ticket
 from holdfast.version import VERSION
@@ -69,9 +70,9 @@ class PythonSide:
     def commit(self, query: str, claim: int, batch: int, journal: str) -> str:
         return _answered(lambda: _lines("ok", self._host.commit(query, claim, batch, journal)))
 
-    def fetch(self, query: str, claim: int, path: str) -> str:
+    def fetch(self, query: str, claim: int, path: str, known: str) -> str:
         def answer() -> str:
-            found = self._host.fetch(query, claim, path)
+            found = self._host.fetch(query, claim, path, _object(known))
             if isinstance(found, Ticket):
                 return _ticket(found)
             files = (f"{name}\t{modified}\t{offset}" for name, modified, offset in found.files)
@@ -198,6 +199,14 @@ def _ticket(ticket: Ticket) -> str:
         ticket.staging,
         *(f"{name}: {value}" for name, value in ticket.headers.items()),
     )
+
+
+def _object(text: str) -> ObjectRef | None:
+    """The object of a large file that no manifest names yet."""
+    if not text:
+        return None
+    size, sha256, key = text.split(" ", 2)
+    return ObjectRef("file", key, int(size), sha256)
 
 
 def _lines(word: str, *fields: object) -> str:

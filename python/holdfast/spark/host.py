@@ -27,6 +27,7 @@ from holdfast.spark.tickets import Ticket, download_ticket, upload_ticket
 
 if TYPE_CHECKING:
     from holdfast.chain import Committed, Head
+    from holdfast.manifest import ObjectRef
     from holdfast.objectstore import ObjectStore
     from holdfast.spark.options import Options
     from holdfast.spark.spool import SpoolDirectory
@@ -175,14 +176,18 @@ class Host:
         self._after(run, done)
         return text
 
-    def fetch(self, key: str, claim: int, path: str) -> Fetched | Ticket:
+    def fetch(
+        self, key: str, claim: int, path: str, known: ObjectRef | None = None
+    ) -> Fetched | Ticket:
         """Bring a file's bytes into the spool, or give a ticket for them.
+
+        `known` is the object of a large file that was published and not committed yet.
 
         Raises:
             CorruptionError: they are missing, or not what was written.
         """
         chain, shown = self._shown(key, claim)
-        ref = shown.entry(path).ref
+        ref = known or shown.entry(path).ref
         if ref is None:
             raise NotFoundError("a file without bytes needs no fetching", path=path)
         if ref.kind == "file":

@@ -157,14 +157,12 @@ atexit.register(_CURRENT.leave)
 
 def _settings(spark: SparkSession) -> dict[str, str]:
     """`spark.holdfast.*` as given at the start, and as changed since with `spark.conf.set`."""
-    found = {
-        key: value for key, value in spark.sparkContext.getConf().getAll() if key.startswith(PREFIX)
-    }
-    for key in {STORE, *found, *(f"{PREFIX}{known.name}" for known in KEYS)}:
-        value = spark.conf.get(key, None)
-        if value is not None:
-            found[key] = value
-    return found
+    given = dict(spark.sparkContext.getConf().getAll())
+    # Spark 3.5 lists no settings of a session: there only those with a known name are found.
+    known = (STORE, *(f"{PREFIX}{key.name}" for key in KEYS))
+    listed = getattr(spark.conf, "getAll", None) or {key: spark.conf.get(key, "") for key in known}
+    changed = {key: value for key, value in listed.items() if value}
+    return {key: value for key, value in {**given, **changed}.items() if key.startswith(PREFIX)}
 
 
 def _added(given: str, item: str) -> str:
