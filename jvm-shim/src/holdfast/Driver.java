@@ -193,7 +193,7 @@ final class Driver implements Namespace {
     Query query =
         new Query(root, reply.number(2), reply.number(3), now.python, spool, shown);
     Query before = queries.put(root.key(), query);
-    if (before != null) {
+    if (before != null && before.isClaim()) {
       before.refuse("FencedError: this driver has started " + root + " again");
       before.close();
     }
@@ -206,6 +206,9 @@ final class Driver implements Namespace {
       return;
     }
     Thread stream = Thread.currentThread();
+    Thread watch = new Thread(() -> ended(query, stream), "holdfast-watch-" + query.root.path);
+    watch.setDaemon(true);
+    watch.start();
     String[] execution = Threads.execution(stream);
     try {
       Reply.of(
@@ -215,9 +218,6 @@ final class Driver implements Namespace {
       query.refuse(refused.getMessage());
       throw refused;
     }
-    Thread watch = new Thread(() -> ended(query, stream), "holdfast-watch-" + query.root.path);
-    watch.setDaemon(true);
-    watch.start();
   }
 
   /** On a thread of its own: wait for the run's end, then let the claim go. */

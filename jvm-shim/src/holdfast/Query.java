@@ -49,7 +49,7 @@ final class Query {
     this.newestMs = shown.newestMs;
   }
 
-  /** A claim writes; a view only reads. */
+  /** A claim writes; a view, whose number is negative, only reads. Python takes views away. */
   boolean isClaim() {
     return claim > 0;
   }

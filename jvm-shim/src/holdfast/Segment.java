@@ -1,6 +1,7 @@
 package holdfast;
 
 import java.io.File;
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 
@@ -24,12 +25,22 @@ final class Segment {
   }
 
   static Segment create(File file) throws IOException {
-    return new Segment(file, new RandomAccessFile(file, "rw"), 0);
+    return new Segment(file, handle(file, "rw"), 0);
   }
 
   /** A segment that Python wrote whole. */
   static Segment open(File file) throws IOException {
-    return new Segment(file, new RandomAccessFile(file, "r"), file.length());
+    return new Segment(file, handle(file, "r"), file.length());
+  }
+
+  /** Spark takes FileNotFoundException for "this checkpoint file is absent": never from here. */
+  private static RandomAccessFile handle(File file, String mode) throws IOException {
+    try {
+      return new RandomAccessFile(file, mode);
+    } catch (FileNotFoundException gone) {
+      throw new HoldfastException(
+          "BridgeError: the spool lost a segment, or its run has ended: " + gone.getMessage(), gone);
+    }
   }
 
   synchronized long append(byte[] bytes, int count) throws IOException {

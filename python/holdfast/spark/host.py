@@ -5,6 +5,7 @@ Knows nothing of Spark's classes, so that a test can play the JVM.
 
 from __future__ import annotations
 
+import itertools
 import logging
 import threading
 from dataclasses import dataclass
@@ -32,12 +33,16 @@ if TYPE_CHECKING:
     from holdfast.spark.options import Options
     from holdfast.spark.spool import SpoolDirectory
 
+_VIEWS_MAX = 32
 _LOG = logging.getLogger("holdfast")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recovered:
-    """What the JVM shows from now on: the files in this directory's catalog."""
+    """What the JVM shows from now on: the files in this directory's catalog.
+
+    `claim` is negative for a view, which only reads.
+    """
 
     root: str
     claim: int
@@ -54,6 +59,7 @@ class Viewed:
 
     chain: Chain
     shown: Shown
+    spool: SpoolDirectory
 
 
 class Host:
@@ -68,7 +74,8 @@ class Host:
         self._lock = threading.Lock()
         self._stores: dict[str, ObjectStore] = {}
         self._runs: dict[str, Run] = {}
-        self._views: dict[str, Viewed] = {}
+        self._views: dict[int, Viewed] = {}
+        self._view_numbers = itertools.count(-1, -1)
         self._ended: dict[str, Record] = {}
         self._expected: dict[str, tuple[int, dict[str, Any]]] = {}
 
@@ -90,9 +97,8 @@ class Host:
         head = recovery.head
         spool = self._spool.directory()
         shown = Shown(chain, lambda: head, spool)
-        with self._lock:
-            self._views[_key(store, root)] = Viewed(chain, shown)
-        return self._recovered(root, 0, head, shown, spool, "")
+        number = self._add_view(Viewed(chain, shown, spool))
+        return self._recovered(root, number, head, shown, spool, "")
 
     def start(self, store: str, path: str) -> Recovered:
         """For a query's start: claim the chain, and show exactly the claim's files.
@@ -340,14 +346,25 @@ class Host:
         return run
 
     def _shown(self, key: str, claim: int) -> tuple[Chain, Shown]:
-        if claim:
+        if claim > 0:
             parts = self._run(key, claim).parts
             return parts.chain, parts.shown
         with self._lock:
-            view = self._views.get(key)
+            view = self._views.get(claim)
         if view is None:
-            raise MisuseError("no such query is read here", query=key)
+            raise MisuseError("what is read was shown too long ago; read it again", query=key)
         return view.chain, view.shown
+
+    def _add_view(self, view: Viewed) -> int:
+        """Views have negative numbers; the oldest go, with their part of the spool."""
+        with self._lock:
+            number = next(self._view_numbers)
+            self._views[number] = view
+            excess = list(self._views)[:-_VIEWS_MAX]
+            gone = [self._views.pop(each) for each in excess]
+        for each in gone:
+            each.spool.remove()
+        return number
 
 
 def _key(store: str, path: str) -> str:

@@ -29,7 +29,7 @@ def check_mode(execution: str, trigger: str) -> None:
     Raises:
         ConfigError: this mode writes it later.
     """
-    for name in (execution, trigger):
+    for name in (trigger, execution):
         if name in _REFUSED:
             reason, hint = _REFUSED[name]
             raise ConfigError(reason, hint=hint, mode=name)

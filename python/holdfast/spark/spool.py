@@ -91,6 +91,10 @@ class SpoolDirectory:
                 position += file.write(body)
         return name, offsets
 
+    def remove(self) -> None:
+        """Take it off the disk; who reads from an open segment goes on."""
+        shutil.rmtree(self.path, ignore_errors=True)  # what stays goes with the spool's root
+
     def write_text(self, name: str, text: str) -> str:
         (self.path / name).write_text(text, encoding="utf-8", newline="")
         return name
