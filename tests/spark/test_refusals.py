@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 
-def writer(spark: SparkSession, tmp_path: Path, location: str = "holdfast:///q") -> DataStreamWriter:
+def writer(
+    spark: SparkSession, tmp_path: Path, location: str = "holdfast:///q"
+) -> DataStreamWriter:
     write_orders(tmp_path / "orders", files=1)
     made = counted(spark, str(tmp_path / "orders")).writeStream.outputMode("update")
     return made.format("noop").option("checkpointLocation", location)
@@ -33,7 +35,9 @@ def test_a_store_that_is_not_set_is_named_with_the_line_to_add(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     """Never a driver's scratch disk by default."""
-    with pytest.raises(Exception, match=r'no store is set.*add \.config\("spark\.holdfast\.store\.p'):
+    with pytest.raises(
+        Exception, match=r'no store is set.*add \.config\("spark\.holdfast\.store\.p'
+    ):
         writer(spark, tmp_path, "holdfast://prod/q").start()
 
 
@@ -75,7 +79,8 @@ def test_continuous_processing_is_refused(spark: SparkSession) -> None:
 
 def test_real_time_mode_is_refused(spark: SparkSession) -> None:
     """Its offsets are written after the batch has run."""
-    query = rates(spark).outputMode("update").trigger(realTime="5 minutes").start()
+    real_time: Any = {"realTime": "5 minutes"}  # which PySpark's own types do not know
+    query = rates(spark).outputMode("update").trigger(**real_time).start()
     with pytest.raises(StreamingQueryException, match="real-time mode writes offsets after"):
         query.awaitTermination(30)
 

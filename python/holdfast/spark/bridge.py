@@ -11,6 +11,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from py4j.java_gateway import JavaClass
+from py4j.protocol import Py4JJavaError
 from pyspark import SparkContext
 from pyspark.java_gateway import ensure_callback_server_started
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.listener import StreamingQueryListener
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
+JavaError = Py4JJavaError
 _SINK_FIELDS = {"source": "sink", "outputMode": "output mode"}
 _LISTENERS_MS = 1000
 _PLUGIN = "holdfast.HoldfastPlugin"
@@ -149,7 +151,7 @@ def require_shim_if_running() -> None:
 
 def plan_text(df: DataFrame) -> str:
     """A query's analyzed plan, as Spark writes it down."""
-    text: str = df._jdf.queryExecution().analyzed().canonicalized().toString()  # noqa: SLF001 - PySpark has no public way
+    text: str = df._jdf.queryExecution().analyzed().toString()  # noqa: SLF001 - PySpark has no public way
     return text
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.chain import Chain
 from holdfast.clock import SYSTEM_CLOCK, Clock
-from holdfast.errors import ConfigError, FencedError, MisuseError, NotFoundError
+from holdfast.errors import ConfigError, FencedError, HoldfastError, MisuseError, NotFoundError
 from holdfast.ids import Writer
 from holdfast.objectstore import Meter, ensure_certified, open_store, with_meter
 from holdfast.spark.background import Background
@@ -77,6 +77,8 @@ class Host:
         self._views: dict[int, Viewed] = {}
         self._view_numbers = itertools.count(-1, -1)
         self._ended: dict[str, Record] = {}
+        self._sinks: dict[str, Sinks] = {}
+        self._refusals: dict[str, HoldfastError] = {}
         self._expected: dict[str, tuple[int, dict[str, Any]]] = {}
 
     def recover(self, store: str, path: str, *, known: int) -> Recovered | int | None:
@@ -107,6 +109,13 @@ class Host:
             ConfigError: no such store, or a path that cannot be a query's.
             HoldfastError: the chain cannot be claimed.
         """
+        try:
+            return self._start(store, path)
+        except HoldfastError as error:
+            self._refusals[_key(store, path)] = error
+            raise
+
+    def _start(self, store: str, path: str) -> Recovered:
         root = self._root_of(store, path)
         if root is None:
             _require_new_root(path)
@@ -143,6 +152,10 @@ class Host:
         with self._lock:
             expected = self._expected.pop(_key(store, path), None)
             self._runs[_key(store, path)] = run
+            earlier = self._sinks.get(_key(store, path))
+            self._sinks[_key(store, path)] = run.parts.sinks
+        if earlier is not None and earlier.lineage == head.lineage:
+            run.parts.sinks.inherit(earlier)
         if expected is not None:
             run.pipeline_hash, run.notes["config"] = expected
         self._prefetch(head, shown)
@@ -152,6 +165,10 @@ class Host:
         """The next start of this query is of this configuration."""
         with self._lock:
             self._expected[_key(store, query)] = (pipeline, config)
+
+    def take_refusal(self, store: str, query: str) -> HoldfastError | None:
+        """Why the last start of this query was refused, with its type; told once."""
+        return self._refusals.pop(_key(store, query), None)
 
     def chain(self, store: str, query: str) -> Chain:
         """A query's chain, for looking; requests are not counted for any run."""

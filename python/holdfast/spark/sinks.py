@@ -90,6 +90,7 @@ class _Sink:
             record.outcome = self._write(df, batch_id, receipt)
         except BaseException as error:
             record.failure = f"{type(error).__name__}: {error}"
+            run.record.failed(error, fenced=False)
             raise
 
     def _write(self, df: DataFrame, batch_id: int, receipt: Receipt) -> Outcome:

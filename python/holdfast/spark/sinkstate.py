@@ -40,6 +40,12 @@ class Sinks:
         self.names.add(name)
         return self._batches.setdefault(batch, {}).setdefault(name, SinkBatch())
 
+    def inherit(self, earlier: Sinks) -> None:
+        """What went wrong in an earlier run of this process is told when the batch goes well."""
+        for batch, sinks in earlier._batches.items():
+            for name, sink in sinks.items():
+                self.of(batch, name).failure = sink.failure
+
     def planned(self, batch: int) -> dict[str, Any]:
         """For the intent: every sink is pending."""
         del batch

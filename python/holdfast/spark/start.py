@@ -57,7 +57,11 @@ def start(
     _decide(host, store, query, wanted, policy)
     host.expect(store, query, config_hash(wanted), canonical(wanted))
     location = f"{_SCHEME}{store}/{query}"
-    return writer.option("checkpointLocation", location).start()
+    try:
+        return writer.option("checkpointLocation", location).start()
+    except bridge.JavaError as error:
+        refusal = host.take_refusal(store, query)
+        raise (error if refusal is None else refusal) from None
 
 
 def describe(writer: DataStreamWriter, config: Mapping[str, Any]) -> dict[str, Any]:
