@@ -119,6 +119,16 @@ final class Driver implements Namespace {
     return now == null ? Long.MAX_VALUE : now.largeBytes;
   }
 
+  /** A query that can be answered for without asking Python; null if there is none. */
+  Query inMemory(Location at) {
+    return find(at);
+  }
+
+  /** A query to read from, from the store if need be; null if there is none. */
+  Query toRead(Location at) throws IOException {
+    return shown(at, false);
+  }
+
   /** Forget everything: the context stops. */
   void close() {
     side = null;

@@ -9,6 +9,8 @@ import org.apache.spark.api.plugin.PluginContext;
 
 /** The driver's part: called by Spark while a context starts and stops. */
 final class HoldfastDriverPlugin implements DriverPlugin {
+  private Desk desk;
+
   /**
    * Announce the filesystem. The context's own configuration is used, because a services file is
    * read before a jar of {@code --jars} is visible. Instances are not cached, so that each has the
@@ -20,14 +22,23 @@ final class HoldfastDriverPlugin implements DriverPlugin {
     conf.set("fs.holdfast.impl", HoldfastFileSystem.class.getName());
     conf.set("fs.AbstractFileSystem.holdfast.impl", HoldfastFs.class.getName());
     conf.setBoolean("fs.holdfast.impl.disable.cache", true);
-    Registry.set(new Driver(conf));
+    Driver driver = new Driver(conf);
+    desk = new Desk(driver);
+    Registry.set(driver);
     return Collections.emptyMap();
+  }
+
+  /** On the one thread that serves all executors. */
+  @Override
+  public Object receive(Object message) {
+    return desk.answer(message);
   }
 
   @Override
   public void shutdown() {
     Driver driver = Registry.driver();
-    Registry.set(null);
+    Registry.set((Driver) null);
+    desk.close();
     if (driver != null) {
       driver.close();
     }

@@ -31,5 +31,5 @@ interface Namespace {
   Ticket sign(Location at, long size, String sha256, long writer) throws IOException;
 
   /** From which size on a file goes to the store by itself. */
-  long largeBytes();
+  long largeBytes() throws IOException;
 }

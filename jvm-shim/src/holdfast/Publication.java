@@ -12,7 +12,7 @@ final class Publication extends OutputStream {
   private final Draft draft;
   private boolean broken;
 
-  Publication(Namespace names, Location at, boolean overwrite, long writer) {
+  Publication(Namespace names, Location at, boolean overwrite, long writer) throws IOException {
     this.names = names;
     this.at = at;
     this.overwrite = overwrite;

@@ -14,6 +14,7 @@ final class Registry {
   private static final AtomicLong WRITERS = new AtomicLong();
 
   private static volatile Driver driver;
+  private static volatile Executor executor;
 
   private Registry() {}
 
@@ -25,6 +26,10 @@ final class Registry {
     return driver;
   }
 
+  static void set(Executor now) {
+    executor = now;
+  }
+
   /** A number that no other start of this process has. */
   static long nextWriter() {
     return WRITERS.incrementAndGet();
@@ -34,6 +39,10 @@ final class Registry {
     Driver now = driver;
     if (now != null) {
       return now;
+    }
+    Executor remote = executor;
+    if (remote != null) {
+      return remote;
     }
     throw new HoldfastException(
         "BridgeError: the Holdfast plugin is not loaded in this process"

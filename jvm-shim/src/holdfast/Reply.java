@@ -1,6 +1,7 @@
 package holdfast;
 
 import java.io.IOException;
+import java.util.Arrays;
 
 /**
  * An answer of Python: its first line is {@code ok}, {@code absent}, {@code same} or {@code error},
@@ -42,8 +43,17 @@ final class Reply {
   }
 
   long number(int position) throws IOException {
+    return parse(text(position));
+  }
+
+  /** All fields, without the first word. */
+  String[] fields() {
+    return Arrays.copyOfRange(lines, 1, lines.length);
+  }
+
+  static long parse(String text) throws IOException {
     try {
-      return Long.parseLong(text(position));
+      return Long.parseLong(text);
     } catch (NumberFormatException error) {
       throw new HoldfastException("BridgeError: an answer of the Python side has no number", error);
     }

@@ -18,18 +18,34 @@ final class Ticket {
   final String staging;
   final Map<String, String> headers = new LinkedHashMap<>();
 
+  private final String[] lines;
+
   Ticket(Reply reply) throws IOException {
-    kind = reply.text(1);
-    key = reply.text(2);
-    size = reply.number(3);
-    sha256 = reply.text(4);
-    address = reply.text(5);
-    staging = reply.text(6);
-    for (int line = 7; line < reply.size(); line++) {
-      String header = reply.text(line);
-      int colon = header.indexOf(": ");
-      headers.put(header.substring(0, colon), header.substring(colon + 2));
+    this(reply.fields());
+  }
+
+  Ticket(String[] lines) throws IOException {
+    if (lines.length < 6) {
+      throw new HoldfastException("BridgeError: a ticket is too short");
     }
+    this.lines = lines;
+    kind = lines[0];
+    key = lines[1];
+    size = Reply.parse(lines[2]);
+    sha256 = lines[3];
+    address = lines[4];
+    staging = lines[5];
+    for (int line = 6; line < lines.length; line++) {
+      int colon = lines[line].indexOf(": ");
+      if (colon > 0) {
+        headers.put(lines[line].substring(0, colon), lines[line].substring(colon + 2));
+      }
+    }
+  }
+
+  /** As it came, to be passed on to an executor. */
+  String[] lines() {
+    return lines;
   }
 
   /** Whether the store takes such a file only through the driver. */

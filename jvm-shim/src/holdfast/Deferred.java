@@ -1,0 +1,71 @@
+package holdfast;
+
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/** Answers that take longer than a look into memory: begun once, asked for again by their nonce. */
+final class Deferred {
+  private static final int THREADS = 16;
+  private static final long KEEP_MS = 600_000;
+
+  private final Map<Long, Held> held = new ConcurrentHashMap<>();
+  private final ThreadPoolExecutor threads;
+
+  Deferred() {
+    threads =
+        new ThreadPoolExecutor(
+            THREADS, THREADS, 30, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), Deferred::thread);
+    threads.allowCoreThreadTimeOut(true);
+  }
+
+  /** The answer, if it is there by now; else "ask again". */
+  byte[] answer(long nonce, Callable<byte[]> work) {
+    Held begun = held.get(nonce);
+    if (begun == null) {
+      forgetOld();
+      begun = new Held(new FutureTask<>(work));
+      held.put(nonce, begun);
+      threads.execute(begun.task);
+    }
+    if (!begun.task.isDone()) {
+      return new Wire.Out().octet(Wire.AGAIN).done();
+    }
+    held.remove(nonce);
+    try {
+      return begun.task.get();
+    } catch (InterruptedException | ExecutionException error) {
+      return new Wire.Out().octet(Wire.ERROR).text("BridgeError: " + error.getMessage()).done();
+    }
+  }
+
+  void close() {
+    threads.shutdownNow();
+  }
+
+  /** Of executors that died before they asked again. */
+  private void forgetOld() {
+    long oldest = System.currentTimeMillis() - KEEP_MS;
+    held.values().removeIf(each -> each.sinceMs < oldest);
+  }
+
+  private static Thread thread(Runnable work) {
+    Thread thread = new Thread(work, "holdfast-desk");
+    thread.setDaemon(true);
+    return thread;
+  }
+
+  private static final class Held {
+    final FutureTask<byte[]> task;
+    final long sinceMs = System.currentTimeMillis();
+
+    Held(FutureTask<byte[]> task) {
+      this.task = task;
+    }
+  }
+}

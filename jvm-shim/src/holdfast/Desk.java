@@ -1,0 +1,230 @@
+package holdfast;
+
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.util.Map;
+import java.util.NavigableMap;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
+import org.apache.hadoop.fs.ParentNotDirectoryException;
+import org.apache.hadoop.fs.PathIsNotEmptyDirectoryException;
+
+/**
+ * Answers the executors' messages in the driver.
+ *
+ * <p>Spark calls it on the one thread that serves all executors. So it answers from memory and the
+ * spool; what needs Python is begun on another thread and answered "ask again". It never throws.
+ */
+final class Desk {
+  private static final int HYDRATE_BYTES = 8 << 20;
+
+  private final Driver driver;
+  private final Deferred deferred = new Deferred();
+
+  Desk(Driver driver) {
+    this.driver = driver;
+  }
+
+  byte[] answer(Object message) {
+    try {
+      if (!(message instanceof byte[])) {
+        return failed("BridgeError: a message is not of Holdfast");
+      }
+      return answered((byte[]) message);
+    } catch (IOException | RuntimeException error) {
+      return refused(error);
+    }
+  }
+
+  void close() {
+    deferred.close();
+  }
+
+  private byte[] answered(byte[] message) throws IOException {
+    Wire.In in = new Wire.In(message);
+    byte version = in.octet();
+    if (version != Wire.VERSION) {
+      return failed("BridgeError: an executor speaks version " + version + " of Holdfast's messages");
+    }
+    long nonce = in.number();
+    byte kind = in.octet();
+    if (kind == Wire.SETTINGS) {
+      in.end();
+      return new Wire.Out().octet(Wire.OK).number(driver.largeBytes()).done();
+    }
+    Location at = new Location(in.text(), in.text());
+    Query query = driver.inMemory(at);
+    if (query == null || kind == Wire.SIGN) {
+      return deferred.answer(nonce, () -> withPython(kind, at, in));
+    }
+    return fromMemory(query, kind, at, in, nonce);
+  }
+
+  /** On a thread of its own: the query is read from the store first, or a ticket is signed. */
+  private byte[] withPython(byte kind, Location at, Wire.In in) {
+    try {
+      if (kind == Wire.SIGN) {
+        long size = in.number();
+        String sha256 = in.text();
+        long writer = in.number();
+        in.end();
+        requireWriter(writer);
+        return ticket(driver.sign(at, size, sha256, writer));
+      }
+      Query query = driver.toRead(at);
+      if (query == null) {
+        return new Wire.Out().octet(Wire.ABSENT).done();
+      }
+      return fromMemory(query, kind, at, in, 0);
+    } catch (IOException | RuntimeException error) {
+      return refused(error);
+    }
+  }
+
+  private byte[] fromMemory(Query query, byte kind, Location at, Wire.In in, long nonce)
+      throws IOException {
+    String path = at.below(query.root.path);
+    switch (kind) {
+      case Wire.STAT:
+        in.end();
+        return stat(query, path);
+      case Wire.LIST:
+        in.end();
+        return list(query, path);
+      case Wire.OPEN:
+        in.end();
+        return open(query, path, nonce);
+      case Wire.MKDIRS:
+        query.mkdirs(path, in.number());
+        return done();
+      case Wire.PUBLISH:
+        return publish(query, path, in);
+      case Wire.RENAME:
+        return rename(query, path, in);
+      case Wire.DELETE:
+        return delete(query, path, in);
+      default:
+        return failed("BridgeError: an executor sent a message that this driver does not know");
+    }
+  }
+
+  private static byte[] stat(Query query, String path) {
+    Entry entry = query.stat(path);
+    return entry == null
+        ? new Wire.Out().octet(Wire.ABSENT).done()
+        : new Wire.Out().octet(Wire.OK).entry(entry).done();
+  }
+
+  /** A listing brings what the reader of a state store opens next: its newest state. */
+  private static byte[] list(Query query, String path) throws IOException {
+    NavigableMap<String, Entry> found = query.list(path);
+    if (found == null) {
+      return new Wire.Out().octet(Wire.ABSENT).done();
+    }
+    Wire.Out out = new Wire.Out().octet(Wire.OK).number(query.writer).number(found.size());
+    for (Map.Entry<String, Entry> each : found.entrySet()) {
+      out.text(each.getKey()).entry(each.getValue());
+    }
+    for (String name : Hydration.wanted(path, found)) {
+      byte[] bytes = out.size() < HYDRATE_BYTES ? query.local(Tree.join(path, name)) : null;
+      if (bytes != null) {
+        out.text(name).body(bytes, bytes.length);
+      }
+    }
+    return out.text("").done();
+  }
+
+  private byte[] open(Query query, String path, long nonce) throws IOException {
+    byte[] bytes = query.local(path);
+    if (bytes != null) {
+      return new Wire.Out().octet(Wire.OK).flag(true).body(bytes, bytes.length).done();
+    }
+    return deferred.answer(
+        nonce,
+        () -> {
+          try {
+            Source source = driver.open(query.root.in(Tree.join(query.root.path, path)));
+            return source.ticket != null
+                ? ticket(source.ticket)
+                : new Wire.Out().octet(Wire.OK).flag(true).body(source.bytes, source.bytes.length).done();
+          } catch (IOException | RuntimeException error) {
+            return refused(error);
+          }
+        });
+  }
+
+  private static byte[] publish(Query query, String path, Wire.In in) throws IOException {
+    long writer = requireWriter(in.number());
+    boolean overwrite = in.flag();
+    boolean small = in.flag();
+    Content content;
+    if (small) {
+      byte[] bytes = in.body();
+      content = Content.small(bytes, bytes.length);
+    } else {
+      content = Content.object(in.text(), in.number(), in.text());
+    }
+    in.end();
+    if (Gate.of(path) != null) {
+      return failed("BridgeError: an executor cannot plan or commit a batch: " + path);
+    }
+    query.publish(path, content, overwrite, writer);
+    return done();
+  }
+
+  private static byte[] rename(Query query, String path, Wire.In in) throws IOException {
+    String to = in.text();
+    boolean overwrite = in.flag();
+    long writer = requireWriter(in.number());
+    in.end();
+    if (Gate.of(to) != null) {
+      return failed("BridgeError: an executor cannot plan or commit a batch: " + to);
+    }
+    query.rename(path, to, overwrite, writer);
+    return done();
+  }
+
+  private static byte[] delete(Query query, String path, Wire.In in) throws IOException {
+    boolean recursive = in.flag();
+    long writer = requireWriter(in.number());
+    in.end();
+    boolean was = query.delete(path, recursive, writer);
+    return new Wire.Out().octet(was ? Wire.OK : Wire.ABSENT).done();
+  }
+
+  /** An executor that does not say which start it belongs to is refused. */
+  private static long requireWriter(long writer) throws IOException {
+    if (writer == 0) {
+      throw new HoldfastException("FencedError: an executor writes for no start that is known here");
+    }
+    return writer;
+  }
+
+  private static byte[] ticket(Ticket ticket) {
+    Wire.Out out = new Wire.Out().octet(Wire.OK).flag(false);
+    out.number(ticket.lines().length);
+    for (String line : ticket.lines()) {
+      out.text(line);
+    }
+    return out.done();
+  }
+
+  private static byte[] done() {
+    return new Wire.Out().octet(Wire.OK).done();
+  }
+
+  private static byte[] failed(String text) {
+    return new Wire.Out().octet(Wire.ERROR).text(text).done();
+  }
+
+  /** Exceptions have meanings to Spark, so the kinds that it knows keep theirs. */
+  private static byte[] refused(Exception error) {
+    String text = String.valueOf(error.getMessage());
+    int kind =
+        error instanceof FileNotFoundException ? Wire.NOT_FOUND
+            : error instanceof FileAlreadyExistsException ? Wire.EXISTS
+                : error instanceof PathIsNotEmptyDirectoryException ? Wire.NOT_EMPTY
+                    : error instanceof ParentNotDirectoryException ? Wire.NOT_DIRECTORY
+                        : Wire.ERROR;
+    return new Wire.Out().octet(kind).text(text.length() > 4000 ? text.substring(0, 4000) : text).done();
+  }
+}
