@@ -89,7 +89,10 @@ final class Desk {
         return stat(query, path);
       case Wire.LIST:
         in.end();
-        return list(query, path);
+        return listed(query, path, nonce);
+      case Wire.LOADED:
+        query.loaded(path, in.number(), in.number());
+        return done();
       case Wire.OPEN:
         in.end();
         return open(query, path, nonce);
@@ -112,6 +115,23 @@ final class Desk {
     return entry == null
         ? new Wire.Out().octet(Wire.ABSENT).done()
         : new Wire.Out().octet(Wire.OK).entry(entry).done();
+  }
+
+  /** Where the newest state is only on the store, it is fetched first. */
+  private byte[] listed(Query query, String path, long nonce) throws IOException {
+    if (nonce == 0 || query.isNear(path)) {
+      return list(query, path);
+    }
+    return deferred.answer(
+        nonce,
+        () -> {
+          try {
+            query.hydrate(path);
+            return list(query, path);
+          } catch (IOException | RuntimeException error) {
+            return refused(error);
+          }
+        });
   }
 
   /** A listing brings what the reader of a state store opens next: its newest state. */

@@ -1,5 +1,7 @@
 package holdfast;
 
+import com.codahale.metrics.Gauge;
+import com.codahale.metrics.MetricRegistry;
 import java.io.File;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -20,10 +22,13 @@ final class Driver implements Namespace {
   private final Configuration conf;
   private final Map<String, Query> queries = new ConcurrentHashMap<>();
   private final Map<String, Object> locks = new ConcurrentHashMap<>();
+  private final MetricRegistry metrics;
   private volatile Side side;
 
-  Driver(Configuration conf) {
+  Driver(Configuration conf, MetricRegistry metrics) {
     this.conf = conf;
+    this.metrics = metrics;
+    metrics.register("queries", (Gauge<Integer>) queries::size);
   }
 
   /** Python is there, with its settings; null takes it away. */
@@ -119,6 +124,32 @@ final class Driver implements Namespace {
     return now == null ? Long.MAX_VALUE : now.largeBytes;
   }
 
+  @Override
+  public void hydrate(Location at) throws IOException {
+    Query query = shown(at, false);
+    if (query != null) {
+      query.hydrate(at.below(query.root.path));
+    }
+  }
+
+  @Override
+  public void loaded(Location at, long version, long milliseconds) {
+    Query query = find(at);
+    if (query != null) {
+      query.loaded(at.below(query.root.path), version, milliseconds);
+    }
+  }
+
+  /** The figures of the query that Spark knows by this id; null if it does not run here. */
+  Figures figuresOf(String queryId) {
+    for (Query query : queries.values()) {
+      if (queryId != null && query.run.isOf(queryId)) {
+        return query.figures;
+      }
+    }
+    return null;
+  }
+
   /** A query that can be answered for without asking Python; null if there is none. */
   Query inMemory(Location at) {
     return find(at);
@@ -187,6 +218,7 @@ final class Driver implements Namespace {
       Query query = install(at, reply, now);
       if (query.isClaim()) {
         query.run.starts();
+        query.figures.register(metrics, query.root.path);
         Writers.note(conf, query.root, query.writer);
         Log.info(reply.text(7));
       }
@@ -201,7 +233,7 @@ final class Driver implements Namespace {
     Catalog shown = Catalog.read(new File(directory, reply.text(5)), segment);
     Location root = at.in(reply.text(1));
     Query query =
-        new Query(root, reply.number(2), reply.number(3), now.python, spool, shown);
+        new Query(root, reply.number(2), reply.number(3), now, spool, shown);
     Query before = queries.put(root.key(), query);
     if (before != null && before.isClaim()) {
       before.refuse("FencedError: this driver has started " + root + " again");

@@ -100,6 +100,16 @@ final class Executor implements Namespace {
   }
 
   @Override
+  public void hydrate(Location at) throws IOException {
+    list(at);
+  }
+
+  @Override
+  public void loaded(Location at, long version, long milliseconds) throws IOException {
+    ask(message(Wire.LOADED, at).number(version).number(milliseconds));
+  }
+
+  @Override
   public long largeBytes() throws IOException {
     if (largeBytes < 0) {
       Wire.In in = ask(header(Wire.SETTINGS));

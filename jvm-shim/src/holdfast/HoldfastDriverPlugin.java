@@ -22,7 +22,7 @@ final class HoldfastDriverPlugin implements DriverPlugin {
     conf.set("fs.holdfast.impl", HoldfastFileSystem.class.getName());
     conf.set("fs.AbstractFileSystem.holdfast.impl", HoldfastFs.class.getName());
     conf.setBoolean("fs.holdfast.impl.disable.cache", true);
-    Driver driver = new Driver(conf);
+    Driver driver = new Driver(conf, plugin.metricRegistry());
     desk = new Desk(driver);
     Registry.set(driver);
     return Collections.emptyMap();

@@ -31,6 +31,12 @@ final class Journal {
     lines.append("x\t").append(path).append('\n');
   }
 
+  /** A state store was loaded: {@code l path version milliseconds}. */
+  void loaded(String path, long version, long milliseconds) {
+    lines.append("l\t").append(path).append('\t').append(version);
+    lines.append('\t').append(milliseconds).append('\n');
+  }
+
   /** Everything so far, to be told now; what comes next is told with the next event. */
   String cut() {
     String text = lines.toString();

@@ -30,6 +30,12 @@ interface Namespace {
   /** A ticket to upload a file that is too large to go through the driver. */
   Ticket sign(Location at, long size, String sha256, long writer) throws IOException;
 
+  /** Bring the newest state of a state store's directory near, in one call. */
+  void hydrate(Location at) throws IOException;
+
+  /** A state store has loaded a version from this directory: a recovery event. */
+  void loaded(Location at, long version, long milliseconds) throws IOException;
+
   /** From which size on a file goes to the store by itself. */
   long largeBytes() throws IOException;
 }

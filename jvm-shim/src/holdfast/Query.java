@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.List;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
@@ -27,8 +28,10 @@ final class Query {
 
   final long checkpoint;
   final Run run = new Run(this);
+  final Figures figures = new Figures();
 
   private final PythonSide python;
+  private final long largeBytes;
   private final Spool spool;
   private final Tree tree;
   private final Journal journal = new Journal();
@@ -39,11 +42,13 @@ final class Query {
   private volatile String refusal;
   private volatile long seenMs = System.currentTimeMillis();
 
-  Query(Location root, long claim, long checkpoint, PythonSide python, Spool spool, Catalog shown) {
+  Query(
+      Location root, long claim, long checkpoint, Driver.Side side, Spool spool, Catalog shown) {
     this.root = root;
     this.claim = claim;
     this.checkpoint = checkpoint;
-    this.python = python;
+    this.python = side.python;
+    this.largeBytes = side.largeBytes;
     this.spool = spool;
     this.tree = shown.tree;
     this.newestMs = shown.newestMs;
@@ -92,6 +97,43 @@ final class Query {
       take(reply);
     }
     return reply;
+  }
+
+  /** Whether the newest state in a directory is on this machine. */
+  boolean isNear(String directory) throws IOException {
+    return far(directory).isEmpty();
+  }
+
+  /** Fetch the newest state in a directory that is only on the store, pack by pack. */
+  void hydrate(String directory) throws IOException {
+    for (String path : far(directory)) {
+      if (local(path) == null) {
+        fetch(path);
+      }
+    }
+  }
+
+  /** Small files of the newest state whose bytes are not here. */
+  private List<String> far(String directory) throws IOException {
+    List<String> paths = new ArrayList<>();
+    NavigableMap<String, Entry> found = list(directory);
+    if (found != null) {
+      for (String name : Hydration.wanted(directory, found)) {
+        Entry entry = found.get(name);
+        boolean large = entry.object != null || entry.size > largeBytes;
+        if (!large && entry.size > 0 && (entry.place == null || entry.place.segment.isDropped())) {
+          paths.add(Tree.join(directory, name));
+        }
+      }
+    }
+    return paths;
+  }
+
+  /** A state store was loaded: counted, and told to Python with the next event. */
+  synchronized void loaded(String path, long version, long milliseconds) {
+    figures.add(Figure.LOADS, 1);
+    figures.add(Figure.LOAD_MS, milliseconds);
+    journal.loaded(path, version, milliseconds);
   }
 
   /** Ask Python to sign the upload of a file that is too large for the driver. */
@@ -238,6 +280,7 @@ final class Query {
       }
       if (gate.kind == Gate.Kind.COMMIT) {
         spool.durable(entry.order);
+        figures.tell(reply.text(2));
       }
       Log.told(reply);
       return entry.order;

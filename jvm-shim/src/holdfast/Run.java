@@ -54,6 +54,11 @@ final class Run {
     return true;
   }
 
+  /** Whether Spark knows the query by this id. */
+  boolean isOf(String queryId) {
+    return queryId.equals(id);
+  }
+
   /** Spark's id of the query, from the file that it writes first; null before that. */
   private String id() throws IOException {
     if (id == null && query.stat("metadata") != null) {

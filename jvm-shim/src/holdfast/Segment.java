@@ -71,6 +71,10 @@ final class Segment {
     return bytes;
   }
 
+  synchronized boolean isDropped() {
+    return handle == null;
+  }
+
   synchronized long length() {
     return length;
   }

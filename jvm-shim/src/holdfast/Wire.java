@@ -25,6 +25,7 @@ final class Wire {
   static final byte DELETE = 7;
   static final byte SIGN = 8;
   static final byte SETTINGS = 9;
+  static final byte LOADED = 10;
 
   static final byte OK = 0;
   static final byte ABSENT = 1;

@@ -70,7 +70,7 @@ class PythonSide:
         return _answered(answer)
 
     def commit(self, query: str, claim: int, batch: int, journal: str) -> str:
-        return _answered(lambda: _lines("ok", self._host.commit(query, claim, batch, journal)))
+        return _answered(lambda: _lines("ok", *self._host.commit(query, claim, batch, journal)))
 
     def fetch(self, query: str, claim: int, path: str, known: str) -> str:
         def answer() -> str:

@@ -23,7 +23,7 @@ from holdfast.spark.run import Parts, Run
 from holdfast.spark.shown import CATALOG, Fetched, Shown
 from holdfast.spark.sinkstate import Sinks
 from holdfast.spark.spool import SpoolRoot
-from holdfast.spark.status import Record, Status, recovery_text
+from holdfast.spark.status import Record, Status, figures_text, recovery_text
 from holdfast.spark.tickets import Ticket, download_ticket, upload_ticket
 
 if TYPE_CHECKING:
@@ -192,12 +192,12 @@ class Host:
         """The plan of a batch is durable when this returns."""
         self._run(key, claim).intent(batch, journal)
 
-    def commit(self, key: str, claim: int, batch: int, journal: str) -> str:
-        """A batch is durable when this returns; the text is for the log."""
+    def commit(self, key: str, claim: int, batch: int, journal: str) -> tuple[str, str]:
+        """A batch is durable when this returns; a text for the log, and figures for metrics."""
         run = self._run(key, claim)
         done, text = run.commit(batch, journal)
         self._after(run, done)
-        return text
+        return text, figures_text(run.status)
 
     def fetch(
         self, key: str, claim: int, path: str, known: ObjectRef | None = None

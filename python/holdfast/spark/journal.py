@@ -64,6 +64,8 @@ class Pending:
     def __init__(self) -> None:
         self.files: dict[str, Spooled | Uploaded | Directory] = {}
         self.removed: set[str] = set()
+        self.loads = 0
+        self.load_ms = 0
 
     def tell(self, journal: str) -> None:
         """Take in what the JVM tells.
@@ -94,6 +96,9 @@ class Pending:
             case ["x", path]:
                 self.files.pop(path, None)
                 self.removed.add(path)
+            case ["l", _path, _version, milliseconds]:
+                self.loads += 1
+                self.load_ms += int(milliseconds)
             case _:
                 raise BridgeError("the JVM told what this version does not know", line=fields)
 

@@ -114,6 +114,7 @@ class Run:
         spent = usage - self.record.last_usage
         self.record.last_usage = usage
         self.record.checkpointed(self.parts.writer.head, usage, seconds)
+        self.record.loaded(self._pending.loads, self._pending.load_ms)
         line = checkpoint_text(self.query, done, spent, seconds)
         _LOG.info(line)
         return line

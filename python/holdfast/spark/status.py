@@ -32,6 +32,8 @@ class Status:
     seconds: float = 0.0
     live_files: int = 0
     live_bytes: int = 0
+    state_loads: int = 0
+    state_load_ms: int = 0
     active: bool = True
     fenced: bool = False
     error: str = ""
@@ -67,6 +69,10 @@ class Record:
             live_files=len(head.files),
             live_bytes=head.size_bytes,
         )
+
+    def loaded(self, loads: int, milliseconds: int) -> None:
+        """State stores that told of their loads, since the claim."""
+        self.status = replace(self.status, state_loads=loads, state_load_ms=milliseconds)
 
     def spent(self, seconds: float) -> None:
         self.status = replace(self.status, seconds=self.status.seconds + seconds)
@@ -107,6 +113,20 @@ class Record:
 
 
 _WARNINGS_MAX = 20
+
+
+def figures_text(status: Status) -> str:
+    """What the JVM shows in Spark's metrics: `Figure.java` has the names."""
+    figures = {
+        "checkpoint": status.checkpoint,
+        "requests": status.requests,
+        "bytesSent": status.bytes_sent,
+        "microUsd": round(status.price_usd * 1_000_000),
+        "milliseconds": round(status.seconds * 1000),
+        "liveFiles": status.live_files,
+        "liveBytes": status.live_bytes,
+    }
+    return " ".join(f"{name}={value}" for name, value in figures.items())
 
 
 def checkpoint_text(query: str, done: Committed, spent: Usage, seconds: float) -> str:
