@@ -25,8 +25,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def _session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    made = new_session(tmp_path_factory.mktemp("store").as_uri())
+def metrics_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where Spark's metrics system writes what its sources say, every second."""
+    return tmp_path_factory.mktemp("metrics")
+
+
+@pytest.fixture(scope="session")
+def _session(
+    tmp_path_factory: pytest.TempPathFactory, metrics_folder: Path
+) -> Iterator[SparkSession]:
+    sink = "spark.metrics.conf.driver.sink.csv"
+    conf = {
+        f"{sink}.class": "org.apache.spark.metrics.sink.CsvSink",
+        f"{sink}.directory": str(metrics_folder),
+        f"{sink}.period": "1",
+    }
+    made = new_session(tmp_path_factory.mktemp("store").as_uri(), conf)
     yield made
     made.stop()
 

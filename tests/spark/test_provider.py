@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import holdfast
 from tests.spark.orders import counts_by_sku, write_orders
+from tests.spark.processes import wait_until
 from tests.spark.queries import counted
 
 if TYPE_CHECKING:
@@ -46,23 +47,26 @@ def test_figures_are_in_the_progress_and_loads_in_the_status(
     assert {row["key"]["sku"]: row["value"]["count"] for row in rows} == counts_by_sku(folder)
 
 
-def test_the_same_figures_are_a_metrics_source(spark: SparkSession, tmp_path: Path) -> None:
-    """Under the plugin's name in Spark's metrics system."""
+def test_the_same_figures_are_a_metrics_source(
+    spark: SparkSession, tmp_path: Path, metrics_folder: Path
+) -> None:
+    """Under the plugin's name in Spark's metrics system, by query."""
     write_orders(tmp_path / "orders", files=2)
     query = start(spark, tmp_path / "orders")
-    jvm: Any = spark.sparkContext._jvm
-    system = spark.sparkContext._jsc.sc().env().metricsSystem()
-    found = system.getSourcesByName("plugin.holdfast.HoldfastPlugin")
-    (source,) = list(jvm.scala.jdk.javaapi.CollectionConverters.asJava(found))
-    gauges = source.metricRegistry().getGauges()
-    assert gauges.get("orders.checkpoint").getValue() == holdfast.status(query).checkpoint
-    assert gauges.get("orders.requests").getValue() == holdfast.status(query).requests
+
+    def gauge(name: str) -> int:
+        pattern = f"*.plugin.holdfast.HoldfastPlugin.orders.{name}.csv"
+        lines = [path.read_text().splitlines() for path in metrics_folder.glob(pattern)]
+        return int(lines[0][-1].split(",")[1]) if lines and len(lines[0]) > 1 else -1
+
+    wait_until(lambda: gauge("checkpoint") == 3, "Spark to write its metrics")
+    assert gauge("requests") == holdfast.status(query).requests
 
 
 def test_a_checkpoint_is_one_line_that_a_person_can_read(
     spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Number, batch, files, bytes, requests and milliseconds; the start says what it goes on from."""
+    """Number, batch, files, bytes, requests, milliseconds; a start says what it goes on from."""
     write_orders(tmp_path / "orders", files=1)
     with caplog.at_level("INFO", logger="holdfast"):
         start(spark, tmp_path / "orders").stop()
