@@ -13,10 +13,12 @@ import java.util.Iterator;
  * was written or read lately. A crash loses it, and nothing else.
  */
 final class Spool {
-  private static final long SEGMENT_BYTES = 64L << 20;
+  private static final long SEGMENT_BYTES_MAX = 64L << 20;
+  private static final int SEGMENTS_MIN = 8; // only whole segments can be dropped
 
   private final File directory;
   private final long bytesMax;
+  private final long segmentBytes;
   private final Deque<Segment> segments = new ArrayDeque<>();
   private Segment open;
   private int made;
@@ -26,6 +28,7 @@ final class Spool {
   Spool(File directory, long bytesMax) {
     this.directory = directory;
     this.bytesMax = bytesMax;
+    this.segmentBytes = Math.min(SEGMENT_BYTES_MAX, bytesMax / SEGMENTS_MIN);
   }
 
   /** Append the first {@code count} bytes. Called by any thread that publishes a small file. */
@@ -36,7 +39,7 @@ final class Spool {
           "ConfigError: the spool is full of files that wait for a commit, "
               + bytes + " bytes; raise spark.holdfast.spool.maxBytes");
     }
-    if (open == null || open.length() >= SEGMENT_BYTES) {
+    if (open == null || open.length() >= segmentBytes) {
       open = Segment.create(new File(directory, "shim-" + (++made)));
       segments.add(open);
     }
