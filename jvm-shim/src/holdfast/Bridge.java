@@ -31,6 +31,18 @@ public final class Bridge {
     driver.attach(new Driver.Side(python, spoolBytesMax, largeBytes));
   }
 
+  /** How many messages of executors of each kind this driver has answered. */
+  public static String messages() {
+    Desk desk = Registry.desk();
+    return desk == null ? "{}" : desk.counts().toString();
+  }
+
+  /** Answer a message as one of an executor is answered; for tests that send strange ones. */
+  public static byte[] answer(byte[] message) {
+    Desk desk = Registry.desk();
+    return desk == null ? new byte[0] : desk.answer(message);
+  }
+
   /** Python ends, and is not to be called any more. */
   public static void detach() {
     Driver driver = Registry.driver();

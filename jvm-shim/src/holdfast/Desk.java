@@ -4,6 +4,8 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.ParentNotDirectoryException;
 import org.apache.hadoop.fs.PathIsNotEmptyDirectoryException;
@@ -19,6 +21,7 @@ final class Desk {
 
   private final Driver driver;
   private final Deferred deferred = new Deferred();
+  private final Map<String, Long> counts = new ConcurrentHashMap<>();
 
   Desk(Driver driver) {
     this.driver = driver;
@@ -35,6 +38,11 @@ final class Desk {
     }
   }
 
+  /** How many messages of each kind came, those that asked again included. */
+  Map<String, Long> counts() {
+    return new TreeMap<>(counts);
+  }
+
   void close() {
     deferred.close();
   }
@@ -47,13 +55,14 @@ final class Desk {
     }
     long nonce = in.number();
     byte kind = in.octet();
+    counts.merge(Wire.name(kind), 1L, Long::sum);
     if (kind == Wire.SETTINGS) {
       in.end();
       return new Wire.Out().octet(Wire.OK).number(driver.largeBytes()).done();
     }
     Location at = new Location(in.text(), in.text());
     Query query = driver.inMemory(at);
-    if (query == null || kind == Wire.SIGN) {
+    if (query == null || kind == Wire.SIGN || kind == Wire.FINISH) {
       return deferred.answer(nonce, () -> withPython(kind, at, in));
     }
     return fromMemory(query, kind, at, in, nonce);
@@ -63,12 +72,15 @@ final class Desk {
   private byte[] withPython(byte kind, Location at, Wire.In in) {
     try {
       if (kind == Wire.SIGN) {
-        long size = in.number();
-        String sha256 = in.text();
-        long writer = in.number();
+        long writer = requireWriter(in.number());
+        Ticket ticket = driver.sign(at, in.number(), in.text(), writer);
         in.end();
-        requireWriter(writer);
-        return ticket(driver.sign(at, size, sha256, writer));
+        return ticket(ticket);
+      }
+      if (kind == Wire.FINISH) {
+        long writer = requireWriter(in.number());
+        driver.finish(at, in.text(), in.text(), writer);
+        return done();
       }
       Query query = driver.toRead(at);
       if (query == null) {

@@ -1,9 +1,5 @@
 package holdfast;
 
-import java.io.File;
-import java.io.FileInputStream;
-import java.io.IOException;
-import java.io.InputStream;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
@@ -31,16 +27,5 @@ final class Digest {
       text.append(DIGITS[(each >> 4) & 0xf]).append(DIGITS[each & 0xf]);
     }
     return text.toString();
-  }
-
-  static String of(File file) throws IOException {
-    Digest digest = new Digest();
-    byte[] buffer = new byte[1 << 18];
-    try (InputStream in = new FileInputStream(file)) {
-      for (int count = in.read(buffer); count >= 0; count = in.read(buffer)) {
-        digest.add(buffer, count);
-      }
-    }
-    return digest.hex();
   }
 }

@@ -101,16 +101,12 @@ final class Draft extends OutputStream {
   private static void upload(
       Namespace names, File from, Location to, boolean overwrite, long writer)
       throws IOException {
-    long size = from.length();
-    String sha256 = Digest.of(from);
-    Ticket ticket = names.sign(to, size, sha256, writer);
-    if (ticket.isNone()) {
+    Content sent = new Upload(names, from, to, writer).send();
+    if (sent == null) {
       byte[] bytes = whole(from);
-      names.publish(to, Content.small(bytes, bytes.length), overwrite, writer);
-      return;
+      sent = Content.small(bytes, bytes.length);
     }
-    Transfer.upload(from, ticket);
-    names.publish(to, Content.object(ticket.key, size, sha256), overwrite, writer);
+    names.publish(to, sent, overwrite, writer);
   }
 
   private void spill() throws IOException {

@@ -113,9 +113,13 @@ final class Driver implements Namespace {
   }
 
   @Override
-  public Ticket sign(Location at, long size, String sha256, long writer) throws IOException {
-    Query query = written(at);
-    return new Ticket(query.sign(at.below(query.root.path), size, sha256, writer));
+  public Ticket sign(Location at, long size, String sha256s, long writer) throws IOException {
+    return new Ticket(written(at).sign(size, sha256s, writer));
+  }
+
+  @Override
+  public void finish(Location at, String key, String etags, long writer) throws IOException {
+    written(at).finish(key, etags, writer);
   }
 
   @Override

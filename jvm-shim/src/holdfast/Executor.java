@@ -92,11 +92,16 @@ final class Executor implements Namespace {
   }
 
   @Override
-  public Ticket sign(Location at, long size, String sha256, long writer) throws IOException {
-    Wire.In in = ask(message(Wire.SIGN, at).number(size).text(sha256).number(writer));
+  public Ticket sign(Location at, long size, String sha256s, long writer) throws IOException {
+    Wire.In in = ask(message(Wire.SIGN, at).number(writer).number(size).text(sha256s));
     require(in, at);
     in.flag();
     return ticket(in);
+  }
+
+  @Override
+  public void finish(Location at, String key, String etags, long writer) throws IOException {
+    require(ask(message(Wire.FINISH, at).number(writer).text(key).text(etags)), at);
   }
 
   @Override
@@ -131,7 +136,10 @@ final class Executor implements Namespace {
 
   private static Ticket ticket(Wire.In in) throws IOException {
     long count = in.number();
-    String[] lines = new String[(int) Math.min(64, count)];
+    if (count < 0 || count > Ticket.LINES_MAX) {
+      throw new HoldfastException("BridgeError: a ticket has an impossible length: " + count);
+    }
+    String[] lines = new String[(int) count];
     for (int line = 0; line < lines.length; line++) {
       lines[line] = in.text();
     }

@@ -25,6 +25,7 @@ final class HoldfastDriverPlugin implements DriverPlugin {
     Driver driver = new Driver(conf, plugin.metricRegistry());
     desk = new Desk(driver);
     Registry.set(driver);
+    Registry.set(desk);
     return Collections.emptyMap();
   }
 
@@ -38,6 +39,7 @@ final class HoldfastDriverPlugin implements DriverPlugin {
   public void shutdown() {
     Driver driver = Registry.driver();
     Registry.set((Driver) null);
+    Registry.set((Desk) null);
     desk.close();
     if (driver != null) {
       driver.close();

@@ -28,7 +28,10 @@ interface Namespace {
   boolean delete(Location at, boolean recursive, long writer) throws IOException;
 
   /** A ticket to upload a file that is too large to go through the driver. */
-  Ticket sign(Location at, long size, String sha256, long writer) throws IOException;
+  Ticket sign(Location at, long size, String sha256s, long writer) throws IOException;
+
+  /** All parts of an upload were sent: make one object of them. */
+  void finish(Location at, String key, String etags, long writer) throws IOException;
 
   /** Bring the newest state of a state store's directory near, in one call. */
   void hydrate(Location at) throws IOException;

@@ -33,8 +33,15 @@ public interface PythonSide {
    */
   String fetch(String query, long claim, String path, String object);
 
-  /** A file is too large for the driver: sign one upload, for exactly these bytes. */
-  String sign(String query, long claim, String path, long size, String sha256);
+  /**
+   * A file is too large for the driver: sign one upload, for exactly these bytes.
+   *
+   * @param sha256s the whole file's hash, then its parts' if it has several, separated by spaces
+   */
+  String sign(String query, long claim, long size, String sha256s);
+
+  /** All parts of an upload were sent; the store's tags for them, separated by spaces. */
+  String finish(String query, long claim, String key, String etags);
 
   /** The run's thread has ended. */
   String end(String query, long claim);

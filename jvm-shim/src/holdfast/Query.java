@@ -137,9 +137,15 @@ final class Query {
   }
 
   /** Ask Python to sign the upload of a file that is too large for the driver. */
-  Reply sign(String path, long size, String sha256, long by) throws IOException {
+  Reply sign(long size, String sha256s, long by) throws IOException {
     requireWriter(by);
-    return Reply.of(python.sign(root.key(), claim, path, size, sha256));
+    return Reply.of(python.sign(root.key(), claim, size, sha256s));
+  }
+
+  /** Ask Python to make one object of the parts that were sent. */
+  void finish(String key, String etags, long by) throws IOException {
+    requireWriter(by);
+    Reply.of(python.finish(root.key(), claim, key, etags));
   }
 
   /** Make a directory and those above it. */

@@ -15,6 +15,7 @@ final class Registry {
 
   private static volatile Driver driver;
   private static volatile Executor executor;
+  private static volatile Desk desk;
 
   private Registry() {}
 
@@ -24,6 +25,14 @@ final class Registry {
 
   static Driver driver() {
     return driver;
+  }
+
+  static void set(Desk now) {
+    desk = now;
+  }
+
+  static Desk desk() {
+    return desk;
   }
 
   static void set(Executor now) {

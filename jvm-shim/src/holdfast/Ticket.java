@@ -6,10 +6,13 @@ import java.util.Map;
 
 /**
  * Permission to move one object of known size and hash: an HTTP request that the driver signed, or
- * a path on a shared disk. Fields of the answer: kind ({@code http}, {@code file}, {@code none}),
- * key, size, sha256, address, staging path, then {@code name: value} headers.
+ * a path on a shared disk. Fields of the answer: kind ({@code http}, {@code parts}, {@code file},
+ * {@code none}), key, size, sha256, address, staging path; then {@code name: value} headers, or of
+ * {@code parts} a line for each part: its address and headers, tab-separated.
  */
 final class Ticket {
+  static final int LINES_MAX = 20_000;
+
   final String kind;
   final String key;
   final long size;
@@ -35,11 +38,33 @@ final class Ticket {
     sha256 = lines[3];
     address = lines[4];
     staging = lines[5];
-    for (int line = 6; line < lines.length; line++) {
-      int colon = lines[line].indexOf(": ");
-      if (colon > 0) {
-        headers.put(lines[line].substring(0, colon), lines[line].substring(colon + 2));
-      }
+    for (int line = 6; line < lines.length && !isParts(); line++) {
+      addHeader(headers, lines[line]);
+    }
+  }
+
+  /** The put of one part, counted from 0. */
+  Ticket part(int number, long partSize) throws IOException {
+    String[] fields = lines[6 + number].split("\t");
+    Ticket part = new Ticket(new String[] {"http", key, "" + partSize, sha256, fields[0], ""});
+    for (int field = 1; field < fields.length; field++) {
+      addHeader(part.headers, fields[field]);
+    }
+    return part;
+  }
+
+  int parts() {
+    return lines.length - 6;
+  }
+
+  boolean isParts() {
+    return kind.equals("parts");
+  }
+
+  private static void addHeader(Map<String, String> headers, String line) {
+    int colon = line.indexOf(": ");
+    if (colon > 0) {
+      headers.put(line.substring(0, colon), line.substring(colon + 2));
     }
   }
 

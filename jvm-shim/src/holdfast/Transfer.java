@@ -6,6 +6,7 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.io.RandomAccessFile;
 import java.net.HttpURLConnection;
 import java.net.URL;
 import java.nio.channels.FileChannel;
@@ -28,20 +29,34 @@ final class Transfer {
 
   private Transfer() {}
 
-  /** Make the file durable on the store; its bytes were hashed before the ticket was signed. */
-  static void upload(File file, Ticket ticket) throws IOException {
+  /**
+   * Make a file, or the part of it that begins here, durable on the store; its bytes were hashed
+   * before the ticket was signed. Returns the store's tag for it.
+   */
+  static String upload(File file, long from, Ticket ticket) throws IOException {
     if (ticket.isFile()) {
       place(file, ticket);
-      return;
+      return "";
     }
     HttpURLConnection request = connect(ticket, "PUT");
     request.setDoOutput(true);
     request.setFixedLengthStreamingMode(ticket.size);
-    try (InputStream in = new FileInputStream(file);
+    try (RandomAccessFile in = new RandomAccessFile(file, "r");
         OutputStream out = request.getOutputStream()) {
-      copy(in, out);
+      in.seek(from);
+      byte[] buffer = new byte[BUFFER_BYTES];
+      for (long left = ticket.size; left > 0; ) {
+        int count = in.read(buffer, 0, (int) Math.min(buffer.length, left));
+        if (count < 0) {
+          throw new IOException("a file got shorter while it was sent: " + file);
+        }
+        out.write(buffer, 0, count);
+        left -= count;
+      }
     }
     require(request, ticket);
+    String tag = request.getHeaderField("ETag");
+    return tag == null ? "" : tag;
   }
 
   /** Write the object to a local file, which is complete and checked, or an error. */

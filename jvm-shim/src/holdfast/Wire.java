@@ -26,6 +26,7 @@ final class Wire {
   static final byte SIGN = 8;
   static final byte SETTINGS = 9;
   static final byte LOADED = 10;
+  static final byte FINISH = 11;
 
   static final byte OK = 0;
   static final byte ABSENT = 1;
@@ -36,10 +37,19 @@ final class Wire {
   static final byte NOT_DIRECTORY = 6;
   static final byte ERROR = 7;
 
-  private static final int TEXT_BYTES_MAX = 16 << 10;
+  private static final int TEXT_BYTES_MAX = 1 << 20;
   private static final int BODY_BYTES_MAX = 1 << 30;
 
+  private static final String[] NAMES = {
+    "none", "stat", "list", "open", "mkdirs", "publish", "rename", "delete", "sign", "settings",
+    "loaded", "finish"
+  };
+
   private Wire() {}
+
+  static String name(byte kind) {
+    return kind > 0 && kind < NAMES.length ? NAMES[kind] : "unknown";
+  }
 
   /** A message or an answer that is being written. */
   static final class Out {

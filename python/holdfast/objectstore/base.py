@@ -17,7 +17,7 @@ from holdfast.errors import ConfigError
 from holdfast.settings import KEY_BYTES_MAX, LIST_PAGE_MAX
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 Body: TypeAlias = bytes | bytearray | memoryview
 
@@ -81,6 +81,29 @@ class Presigned:
     url: str = field(repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     expires_at_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartedUpload:
+    """An upload in parts that was begun: one signed put for each, of the part with that hash."""
+
+    key: str
+    id: str
+    sha256s: tuple[str, ...]
+    parts: tuple[Presigned, ...] = field(repr=False)
+
+
+class Parted(Protocol):
+    """What a backend has as `parts` if it takes an object in parts, and must for the largest."""
+
+    def begin(self, key: str, sha256s: Sequence[str], *, expires_s: int) -> PartedUpload:
+        """Begin, and sign each part's put; costs one write request."""
+
+    def finish(self, upload: PartedUpload, etags: Sequence[str]) -> None:
+        """Make one object of what was sent; costs one write request."""
+
+    def abort(self, upload: PartedUpload) -> None:
+        """Take back what was sent."""
 
 
 class ObjectStore(Protocol):

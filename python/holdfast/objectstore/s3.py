@@ -62,6 +62,7 @@ from holdfast.objectstore.base import (
 )
 from holdfast.objectstore.s3answers import read_blob, read_meta, read_page
 from holdfast.objectstore.s3errors import RETRIABLE_CODES, Answer, Asked, Verb, meaning
+from holdfast.objectstore.s3parts import PartedUploads
 from holdfast.settings import LIST_PAGE_MAX, S3Settings
 
 if TYPE_CHECKING:
@@ -121,6 +122,9 @@ class S3Store:
             s3options.check_endpoint(self._settings)
             s3options.check_bucket(bucket, self._settings)
             self._client = _connect(session, self._settings, self._put_headers)
+        self.parts = PartedUploads(
+            self._client, bucket, self._prefix, lambda key: self._told("put", key)
+        )
 
     @property
     def url(self) -> str:
@@ -322,6 +326,7 @@ def _connect(session: Session, settings: S3Settings, put_headers: Mapping[str, s
         del request.headers["Expect"]  # which costs a round trip more; most bodies are small
 
     client.meta.events.register("before-sign.s3.PutObject", adjust_put)
+    client.meta.events.register("before-sign.s3.CreateMultipartUpload", adjust_put)
     if settings.endpoint_url is not None:
         client.meta.events.register("before-sign.s3.DeleteObjects", _adjust_delete)
         client.meta.events.register("before-call.s3", _stay_here)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.listener import StreamingQueryListener
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
+    from holdfast.objectstore import Presigned
+
 JavaError = Py4JJavaError
 _SINK_FIELDS = {"source": "sink", "outputMode": "output mode"}
 _LISTENERS_MS = 1000
@@ -82,8 +84,15 @@ class PythonSide:
 
         return _answered(answer)
 
-    def sign(self, query: str, claim: int, path: str, size: int, sha256: str) -> str:
-        return _answered(lambda: _ticket(self._host.sign(query, claim, path, size, sha256)))
+    def sign(self, query: str, claim: int, size: int, sha256s: str) -> str:
+        return _answered(lambda: _ticket(self._host.sign(query, claim, size, sha256s.split(" "))))
+
+    def finish(self, query: str, claim: int, key: str, etags: str) -> str:
+        def answer() -> str:
+            self._host.finish(query, claim, key, etags.split(" "))
+            return "ok"
+
+        return _answered(answer)
 
     def end(self, query: str, claim: int) -> str:
         return _answered(lambda: _lines("ok", self._host.end(query, claim)))
@@ -200,7 +209,13 @@ def _ticket(ticket: Ticket) -> str:
         ticket.address,
         ticket.staging,
         *(f"{name}: {value}" for name, value in ticket.headers.items()),
+        *(_part(signed) for signed in (ticket.upload.parts if ticket.upload else ())),
     )
+
+
+def _part(signed: Presigned) -> str:
+    """A part's put: its address, then its headers, tab-separated."""
+    return "\t".join((signed.url, *(f"{name}: {text}" for name, text in signed.headers.items())))
 
 
 def _object(text: str) -> ObjectRef | None:

@@ -24,7 +24,7 @@ from holdfast.spark.shown import CATALOG, Fetched, Shown
 from holdfast.spark.sinkstate import Sinks
 from holdfast.spark.spool import SpoolRoot
 from holdfast.spark.status import Record, Status, figures_text, recovery_text
-from holdfast.spark.tickets import Ticket, download_ticket, upload_ticket
+from holdfast.spark.tickets import Ticket, download_ticket, parted_of, upload_ticket
 
 if TYPE_CHECKING:
     from holdfast.chain import Committed, Head
@@ -214,15 +214,35 @@ class Host:
         if ref is None:
             raise NotFoundError("a file without bytes needs no fetching", path=path)
         if ref.kind == "file":
-            return download_ticket(chain.context, ref, self.options.ticket_seconds)
+            return self._download(chain, claim, key, ref)
         return shown.fetch(ref)
 
-    def sign(self, key: str, claim: int, path: str, size: int, sha256: str) -> Ticket:
-        """Permit the upload of one file, of exactly these bytes, under a key of its own."""
-        del path
+    def sign(self, key: str, claim: int, size: int, sha256s: list[str]) -> Ticket:
+        """Permit the upload of one file, of exactly these bytes, under a key of its own.
+
+        `sha256s`: the whole file's hash, then those of its parts if it is sent in parts.
+        """
         run = self._run(key, claim)
         context, seconds = run.parts.chain.context, self.options.ticket_seconds
-        return upload_ticket(context, claim, size, sha256, seconds)
+        ticket = upload_ticket(context, claim, size, sha256s, seconds)
+        run.parts.meter.add("put", count=max(1, len(sha256s) - 1), sent=size)
+        if ticket.upload is not None:
+            run.uploads[ticket.key] = ticket.upload
+        return ticket
+
+    def finish(self, key: str, claim: int, upload_key: str, etags: list[str]) -> None:
+        """All parts of an upload were sent: make one object of them."""
+        run = self._run(key, claim)
+        upload, parted = run.uploads.get(upload_key), parted_of(run.parts.chain.context.store)
+        if upload is None or parted is None:
+            raise MisuseError("no such upload was begun here", key=upload_key)
+        parted.finish(upload, etags)
+        run.uploads.pop(upload_key, None)
+
+    def _download(self, chain: Chain, claim: int, key: str, ref: ObjectRef) -> Ticket:
+        if claim > 0:
+            self._run(key, claim).parts.meter.add("get", received=ref.size)
+        return download_ticket(chain.context, ref, self.options.ticket_seconds)
 
     def end(self, key: str, claim: int) -> str:
         """The run has ended: the hint is written, and the claim let go."""
@@ -232,6 +252,7 @@ class Host:
             if self._runs.get(key) is run:
                 self._ended[key] = self._runs.pop(key).record
         self._background.submit(run.warn, run.parts.writer.write_hint)
+        self._background.submit(run.warn, run.abort_uploads)
         return f"{run.query}: the run ended at checkpoint {run.status.checkpoint}"
 
     def close(self) -> None:

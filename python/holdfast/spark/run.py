@@ -17,13 +17,14 @@ from holdfast.spark.journal import Pending
 from holdfast.spark.offsets import parse_offsets
 from holdfast.spark.paths import is_driver_side, offsets_path
 from holdfast.spark.status import Record, Status, checkpoint_text
+from holdfast.spark.tickets import parted_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from holdfast.chain import Chain, ChainWriter, Committed
     from holdfast.manifest import Facts
-    from holdfast.objectstore import Meter
+    from holdfast.objectstore import Meter, PartedUpload
     from holdfast.sessions import SourceCheckpoints
     from holdfast.spark.shown import Shown
     from holdfast.spark.sinkstate import Sinks
@@ -54,6 +55,7 @@ class Run:
         self._pending = Pending()
         self.notes: dict[str, Any] = dict(parts.writer.head.notes)
         self.sources: SourceCheckpoints | None = None
+        self.uploads: dict[str, PartedUpload] = {}
         self.pipeline_hash = parts.writer.head.facts.pipeline_hash
 
     @property
@@ -139,6 +141,12 @@ class Run:
             if before and set(before) != set(now):
                 self.warn(f"batch {batch} has other {what} than before: {before} → {now}")
         return facts
+
+    def abort_uploads(self) -> None:
+        """Take back the parts of uploads that nobody finished."""
+        parted = parted_of(self.parts.chain.context.store)
+        while self.uploads and parted is not None:
+            parted.abort(self.uploads.popitem()[1])
 
     def warn(self, text: str) -> None:
         """Something that does not stop the query, and that somebody should know."""

@@ -6,21 +6,25 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from holdfast.objectstore import LocalStore, innermost
+from holdfast.settings import MIB
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from holdfast.chain.context import Context
     from holdfast.manifest import ObjectRef
+    from holdfast.objectstore import ObjectStore, Parted, PartedUpload
 
-Kind: TypeAlias = Literal["http", "file", "none"]
+Kind: TypeAlias = Literal["http", "parts", "file", "none"]
+PART_BYTES = 64 * MIB
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ticket:
     """An HTTP request that is signed for one key, or a path on a disk that all machines share.
 
-    `none`: this store takes a large file only through the driver.
+    `parts`: one request for each part of `PART_BYTES`; who has sent them all asks the driver to
+    finish. `none`: this store takes a large file only through the driver.
     """
 
     kind: Kind
@@ -30,10 +34,17 @@ class Ticket:
     address: str = field(default="", repr=False)
     staging: str = field(default="", repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    upload: PartedUpload | None = field(default=None, repr=False)
 
 
-def upload_ticket(context: Context, claim: int, size: int, sha256: str, seconds: int) -> Ticket:
-    """For a new key under this claim, which no one else will ever draw."""
+def upload_ticket(
+    context: Context, claim: int, size: int, sha256s: Sequence[str], seconds: int
+) -> Ticket:
+    """For a new key under this claim, which no one else will ever draw.
+
+    `sha256s` is the whole file's, and those of its parts if it has more than one.
+    """
+    sha256, *parts = sha256s
     key = context.keys.file(claim, context.nonces())
     relative = context.relative(key)
     local = innermost(context.store)
@@ -49,6 +60,10 @@ def upload_ticket(context: Context, claim: int, size: int, sha256: str, seconds:
         )
     if not context.store.can_presign:
         return Ticket(kind="none")
+    parted = parted_of(context.store)
+    if parts and parted is not None:
+        upload = parted.begin(key, parts, expires_s=seconds)
+        return Ticket(kind="parts", key=relative, size=size, sha256=sha256, upload=upload)
     signed = context.store.presign("PUT", key, expires_s=seconds, sha256=sha256)
     return Ticket(
         kind="http",
@@ -58,6 +73,12 @@ def upload_ticket(context: Context, claim: int, size: int, sha256: str, seconds:
         address=signed.url,
         headers=signed.headers,
     )
+
+
+def parted_of(store: ObjectStore) -> Parted | None:
+    """How this store takes an object in parts, if it does."""
+    found: Parted | None = getattr(innermost(store), "parts", None)
+    return found
 
 
 def download_ticket(context: Context, ref: ObjectRef, seconds: int) -> Ticket:
