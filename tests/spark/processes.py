@@ -76,9 +76,9 @@ class Child:
         self.send(task, **args)
         return self.answer()
 
-    def start(self, store: str, **conf: str) -> None:
+    def start(self, store: str, *, master: str = "local[2]", **conf: str) -> None:
         """Open the session."""
-        self.jvm_pid = int(self.call("open_session", store=store, conf=conf))
+        self.jvm_pid = int(self.call("open_session", store=store, conf=conf, master=master))
 
     @property
     def pid(self) -> int:

@@ -37,5 +37,7 @@ def builder(
     return made
 
 
-def new_session(store: str, conf: Mapping[str, str] | None = None) -> SparkSession:
-    return holdfast.session(builder(conf), store=store)
+def new_session(
+    store: str, conf: Mapping[str, str] | None = None, *, master: str = "local[2]"
+) -> SparkSession:
+    return holdfast.session(builder(conf, master=master), store=store)

@@ -19,9 +19,9 @@ _SPARK: list[SparkSession] = []
 _QUERIES: dict[str, StreamingQuery] = {}
 
 
-def open_session(store: str, conf: dict[str, str]) -> int:
+def open_session(store: str, conf: dict[str, str], master: str = "local[2]") -> int:
     """Returns the JVM's process id."""
-    _SPARK.append(new_session(store, conf))
+    _SPARK.append(new_session(store, conf, master=master))
     gateway: Any = _SPARK[0].sparkContext._gateway
     return int(gateway.proc.pid)
 
@@ -76,6 +76,13 @@ def await_exception(location: str, seconds: float = 60) -> str:
 
 def stop(location: str) -> None:
     _QUERIES[location].stop()
+
+
+def messages() -> dict[str, int]:
+    """How many messages executors have sent, by kind."""
+    jvm: Any = spark().sparkContext._jvm
+    pairs = jvm.holdfast.Bridge.messages().strip("{}").split(", ")
+    return {name: int(count) for name, _, count in (pair.partition("=") for pair in pairs if pair)}
 
 
 def status(name: str) -> dict[str, Any]:

@@ -1,0 +1,173 @@
+"""Executors in processes of their own: what they send, and what their loss does to the result."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import holdfast
+from tests.spark.orders import counts_by_sku, write_orders
+from tests.spark.queries import make_tables, read_counts, read_doubled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.cluster.standalone import Cluster
+    from tests.spark.processes import Child
+
+LOCATION = "holdfast:///orders"
+CONF = {
+    "spark.executor.memory": "512m",
+    "spark.executor.cores": "1",
+    "spark.sql.shuffle.partitions": "4",
+    "spark.task.maxFailures": "20",
+    "spark.excludeOnFailure.enabled": "false",
+}
+ROCKS = {
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+    "spark.holdfast.largeFileBytes": "500",
+}
+
+
+class Job:
+    """The count on a cluster, its input and its sink."""
+
+    def __init__(self, tmp_path: Path, store: str) -> None:
+        self.folder, self.database = tmp_path / "orders", str(tmp_path / "sink.db")
+        self.store = store
+        make_tables(self.database)
+
+    @property
+    def args(self) -> dict[str, Any]:
+        return {"folder": str(self.folder), "database": self.database, "location": LOCATION}
+
+    def require_exact(self) -> None:
+        """Nothing lost, nothing twice, and every retained checkpoint is whole."""
+        assert read_counts(self.database) == counts_by_sku(self.folder)
+        assert read_doubled(self.database) == []
+        chain = holdfast.Chain(holdfast.open_store(self.store), "orders")
+        for each in chain.history():
+            verdict = chain.validate(each.number)
+            assert verdict.valid, verdict
+
+
+@pytest.fixture
+def job(tmp_path: Path, store: str) -> Job:
+    return Job(tmp_path, store)
+
+
+def test_a_state_file_is_one_message(child: Callable[..., Child], job: Job) -> None:
+    """And a batch in steady state sends nothing else: no stat, no list."""
+    write_orders(job.folder, files=3)
+    with child() as driver:
+        driver.start(job.store, master="local-cluster[2,1,1024]", **CONF)
+        driver.call("start_count", **job.args)
+        driver.call("wait_for_batch", location=LOCATION, batch=2)
+        before = driver.call("messages")
+        write_orders(job.folder, files=5, first=3)
+        driver.call("wait_for_batch", location=LOCATION, batch=7)
+        after = driver.call("messages")
+    sent = {kind: after[kind] - before.get(kind, 0) for kind in after}
+    assert sent["publish"] == 5 * 4
+    assert sum(sent.values()) == sent["publish"], sent
+    job.require_exact()
+
+
+def test_a_cold_partition_comes_in_a_bounded_number_of_messages(
+    child: Callable[..., Child], job: Job
+) -> None:
+    """A restart: what a task opens comes along with its listing."""
+    write_orders(job.folder, files=6)
+    with child() as driver:
+        driver.start(job.store, master="local-cluster[2,1,1024]", **CONF)
+        driver.call("finish_count", **job.args)
+        before = driver.call("messages")
+        write_orders(job.folder, files=1, first=6)
+        driver.call("finish_count", **job.args)
+        after = driver.call("messages")
+    sent = {kind: after[kind] - before.get(kind, 0) for kind in after}
+    assert sent.get("open", 0) == 0, sent
+    assert sent["list"] <= 2 * 4, sent
+    assert sum(sent.values()) <= 8 * 4, sent
+    job.require_exact()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("conf", [{}, ROCKS], ids=["small files", "large files"])
+def test_executors_are_killed_again_and_again(
+    child: Callable[..., Child], cluster: Cluster, job: Job, conf: dict[str, str]
+) -> None:
+    """At random moments: in mid-task, in mid-upload, and when their tasks are done."""
+    dice = random.Random(1)
+    over = threading.Event()
+
+    def strike() -> None:
+        while not over.wait(dice.uniform(0.5, 3)):
+            dice.choice(cluster.workers).kill_executors()
+
+    with child() as driver:
+        driver.start(job.store, master=cluster.master, **CONF, **conf)
+        driver.call("start_count", **job.args)
+        striker = threading.Thread(target=strike)
+        striker.start()
+        for step in range(5):
+            write_orders(job.folder, files=3, first=3 * step)
+            time.sleep(4)
+        over.set()
+        striker.join()
+        driver.call("wait_for_batch", location=LOCATION, batch=14, seconds=240)
+        driver.call("stop", location=LOCATION)
+    job.require_exact()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_machine_is_lost_and_another_one_comes(
+    child: Callable[..., Child], cluster: Cluster, job: Job
+) -> None:
+    """With speculation on; a new executor works from its first task."""
+    write_orders(job.folder, files=4)
+    speculation = {
+        "spark.speculation": "true",
+        "spark.speculation.multiplier": "1.1",
+        "spark.speculation.quantile": "0.5",
+        "spark.speculation.minTaskRuntime": "50ms",
+    }
+    with child() as driver:
+        driver.start(job.store, master=cluster.master, **CONF, **speculation)
+        driver.call("start_count", **job.args)
+        driver.call("wait_for_batch", location=LOCATION, batch=3)
+        cluster.workers[0].kill()
+        cluster.add_worker()
+        write_orders(job.folder, files=4, first=4)
+        driver.call("wait_for_batch", location=LOCATION, batch=7, seconds=240)
+        driver.call("stop", location=LOCATION)
+    job.require_exact()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_driver_is_lost_with_its_disk_and_another_resumes(
+    child: Callable[..., Child], cluster: Cluster, job: Job, tmp_path: Path
+) -> None:
+    """From another directory, in seconds, with the same executors' machines."""
+    write_orders(job.folder, files=4)
+    first = child()
+    spool = {"spark.holdfast.spool.dir": str(tmp_path / "first")}
+    first.start(job.store, master=cluster.master, **CONF, **spool)
+    first.call("start_count", **job.args, delay_s=0.5)
+    first.call("wait_for_batch", location=LOCATION, batch=1)
+    first.kill()
+    with child() as second:
+        spool = {"spark.holdfast.spool.dir": str(tmp_path / "second")}
+        second.start(job.store, master=cluster.master, **CONF, **spool)
+        second.call("finish_count", **job.args)
+    job.require_exact()
