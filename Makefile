@@ -31,7 +31,7 @@ $(SHIM): $(VENV)/.ready $(JAVA)
 setup: $(VENV)/.ready ## make .venv and install everything into it
 
 .PHONY: demo
-demo: $(VENV)/.ready ## a tour: a driver killed in mid-batch, its successor, a fenced zombie
+demo: $(SHIM) ## a tour: a driver killed in mid-batch, its successor, a fenced zombie
 	@$(BIN)/python -m tests.demo
 
 .PHONY: quick

@@ -105,7 +105,12 @@ def _spark_class(
             stdout=file,
             stderr=file,
             start_new_session=True,
-            env={**os.environ, "SPARK_HOME": str(SPARK_HOME), **environment},
+            env={
+                **os.environ,
+                "SPARK_HOME": str(SPARK_HOME),
+                "SPARK_SCALA_VERSION": "2.13",  # Spark's launcher looks for a build otherwise
+                **environment,
+            },
         )
 
 

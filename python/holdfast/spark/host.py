@@ -146,6 +146,7 @@ class Host:
                 claim=head.claim,
                 checkpoint=head.number,
                 batch=head.batch,
+                start_requests=meter.usage().total,
                 recovery=writer.report,
             ),
         )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """One query as of its last event; figures count from this run's claim on.
+    """One query as of its last event; figures count from this run's start on.
 
     `error` is the name of the error that stopped it, and `message` its text.
     """
@@ -25,6 +25,7 @@ class Status:
     checkpoint: int = 0
     batch: int = -1
     checkpoints: int = 0
+    start_requests: int = 0
     requests: int = 0
     bytes_sent: int = 0
     bytes_received: int = 0
