@@ -113,17 +113,18 @@ def test_executors_are_killed_again_and_again(
         while not over.wait(dice.uniform(0.5, 3)):
             dice.choice(cluster.workers).kill_executors()
 
+    write_orders(job.folder, files=1)
     with child() as driver:
         driver.start(job.store, master=cluster.master, **CONF, **conf)
         driver.call("start_count", **job.args)
         striker = threading.Thread(target=strike)
         striker.start()
         for step in range(5):
-            write_orders(job.folder, files=3, first=3 * step)
+            write_orders(job.folder, files=3, first=3 * step + 1)
             time.sleep(4)
         over.set()
         striker.join()
-        driver.call("wait_for_batch", location=LOCATION, batch=14, seconds=240)
+        driver.call("wait_for_batch", location=LOCATION, batch=15, seconds=240)
         driver.call("stop", location=LOCATION)
     job.require_exact()
 

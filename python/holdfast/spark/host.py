@@ -5,17 +5,15 @@ Knows nothing of Spark's classes, so that a test can play the JVM.
 
 from __future__ import annotations
 
-import itertools
 import logging
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from holdfast.chain import Chain
 from holdfast.clock import SYSTEM_CLOCK, Clock
 from holdfast.errors import ConfigError, FencedError, HoldfastError, MisuseError, NotFoundError
 from holdfast.ids import Writer
-from holdfast.objectstore import Meter, ensure_certified, open_store, with_meter
+from holdfast.objectstore import Meter
 from holdfast.spark.background import Background
 from holdfast.spark.modes import check_mode, parse_thread
 from holdfast.spark.paths import RESERVED, needed_at_start
@@ -24,16 +22,16 @@ from holdfast.spark.shown import CATALOG, Fetched, Shown
 from holdfast.spark.sinkstate import Sinks
 from holdfast.spark.spool import SpoolRoot
 from holdfast.spark.status import Record, Status, figures_text, recovery_text
+from holdfast.spark.stores import Stores
 from holdfast.spark.tickets import Ticket, download_ticket, parted_of, upload_ticket
+from holdfast.spark.views import View, Views
 
 if TYPE_CHECKING:
-    from holdfast.chain import Committed, Head
+    from holdfast.chain import Chain, Committed, Head
     from holdfast.manifest import ObjectRef
-    from holdfast.objectstore import ObjectStore
     from holdfast.spark.options import Options
     from holdfast.spark.spool import SpoolDirectory
 
-_VIEWS_MAX = 32
 _LOG = logging.getLogger("holdfast")
 
 
@@ -53,33 +51,25 @@ class Recovered:
     catalog: str = CATALOG
 
 
-@dataclass(frozen=True, slots=True)
-class Viewed:
-    """A query that is read and not run here."""
-
-    chain: Chain
-    shown: Shown
-    spool: SpoolDirectory
-
-
 class Host:
     """One per Spark context; the JVM's events come from many threads."""
 
     def __init__(self, options: Options, *, application: str, clock: Clock = SYSTEM_CLOCK) -> None:
-        self.options = options
         self._clock = clock
-        self._writer = Writer.here(application)
+        self._stores = Stores(options, Writer.here(application), clock)
         self._spool = SpoolRoot(options.spool_dir)
         self._background = Background()
         self._lock = threading.Lock()
-        self._stores: dict[str, ObjectStore] = {}
         self._runs: dict[str, Run] = {}
-        self._views: dict[int, Viewed] = {}
-        self._view_numbers = itertools.count(-1, -1)
+        self._views = Views()
         self._ended: dict[str, Record] = {}
         self._sinks: dict[str, Sinks] = {}
         self._refusals: dict[str, HoldfastError] = {}
         self._expected: dict[str, tuple[int, dict[str, Any]]] = {}
+
+    @property
+    def options(self) -> Options:
+        return self._stores.options
 
     def recover(self, store: str, path: str, *, known: int) -> Recovered | int | None:
         """For reading: the query that has this path; `known` if that is still the newest.
@@ -89,17 +79,17 @@ class Host:
         Raises:
             HoldfastError: there is one, and it cannot be read.
         """
-        root = self._root_of(store, path)
+        root = self._stores.root_of(store, path)
         if root is None:
             return None
-        chain = self._chain(store, root, Meter())
+        chain = self._stores.chain(store, root)
         if known and not chain.has_newer(known):
             return known
         recovery = chain.recover()
         head = recovery.head
         spool = self._spool.directory()
         shown = Shown(chain, lambda: head, spool)
-        number = self._add_view(Viewed(chain, shown, spool))
+        number = self._views.add(View(chain, shown, spool))
         return self._recovered(root, number, head, shown, spool, "")
 
     def start(self, store: str, path: str) -> Recovered:
@@ -116,14 +106,14 @@ class Host:
             raise
 
     def _start(self, store: str, path: str) -> Recovered:
-        root = self._root_of(store, path)
+        root = self._stores.root_of(store, path)
         if root is None:
             _require_new_root(path)
         elif root != path:
             return self._below(store, path, root)
         meter = Meter()
-        chain = self._chain(store, path, meter)
-        ensure_certified(self._store(store), clock=self._clock)
+        chain = self._stores.chain(store, path, meter)
+        self._stores.certified(store)
         writer = chain.claim(deep=self.options.validate)
         head = writer.head
         spool = self._spool.directory()
@@ -173,7 +163,7 @@ class Host:
 
     def chain(self, store: str, query: str) -> Chain:
         """A query's chain, for looking; requests are not counted for any run."""
-        return self._chain(store, query, Meter())
+        return self._stores.chain(store, query)
 
     def is_running(self, store: str, query: str) -> bool:
         with self._lock:
@@ -293,15 +283,7 @@ class Host:
 
     def set_options(self, options: Options) -> None:
         """Settings that have changed count from the next start on."""
-        with self._lock:
-            moved = [
-                name
-                for name in self._stores
-                if options.stores.get(name) != self.options.stores.get(name)
-            ]
-            for name in moved:
-                del self._stores[name]
-            self.options = options
+        self._stores.set_options(options)
 
     def _after(self, run: Run, done: Committed) -> None:
         """What is due once a checkpoint exists, off the query's path."""
@@ -350,31 +332,6 @@ class Host:
                 return
             self._background.fetch(shown, ref)
 
-    def _root_of(self, store: str, path: str) -> str | None:
-        """The query that has this path: the longest prefix that has a checkpoint."""
-        segments = path.split("/") if path else []
-        for count in range(len(segments), 0, -1):
-            root = "/".join(segments[:count])
-            if self._chain(store, root, Meter()).exists():
-                return root
-        return None
-
-    def _chain(self, store: str, query: str, meter: Meter) -> Chain:
-        return Chain(
-            with_meter(self._store(store), meter),
-            query,
-            settings=self.options.chain,
-            clock=self._clock,
-            writer=self._writer,
-        )
-
-    def _store(self, name: str) -> ObjectStore:
-        with self._lock:
-            if name not in self._stores:
-                url = self.options.url(name)
-                self._stores[name] = open_store(url, retry=self.options.retry, clock=self._clock)
-            return self._stores[name]
-
     def _run(self, key: str, claim: int) -> Run:
         with self._lock:
             run = self._runs.get(key)
@@ -385,25 +342,8 @@ class Host:
         return run
 
     def _shown(self, key: str, claim: int) -> tuple[Chain, Shown]:
-        if claim > 0:
-            parts = self._run(key, claim).parts
-            return parts.chain, parts.shown
-        with self._lock:
-            view = self._views.get(claim)
-        if view is None:
-            raise MisuseError("what is read was shown too long ago; read it again", query=key)
-        return view.chain, view.shown
-
-    def _add_view(self, view: Viewed) -> int:
-        """Views have negative numbers; the oldest go, with their part of the spool."""
-        with self._lock:
-            number = next(self._view_numbers)
-            self._views[number] = view
-            excess = list(self._views)[:-_VIEWS_MAX]
-            gone = [self._views.pop(each) for each in excess]
-        for each in gone:
-            each.spool.remove()
-        return number
+        found = self._run(key, claim).parts if claim > 0 else self._views.get(claim)
+        return found.chain, found.shown
 
 
 def _key(store: str, path: str) -> str:

@@ -1,0 +1,69 @@
+"""The stores of a driver, by name: opened once, and where a path's query is on them."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from holdfast.chain import Chain
+from holdfast.objectstore import Meter, ensure_certified, open_store, with_meter
+
+if TYPE_CHECKING:
+    from holdfast.clock import Clock
+    from holdfast.ids import Writer
+    from holdfast.objectstore import ObjectStore
+    from holdfast.spark.options import Options
+
+
+class Stores:
+    """Any thread may call it; a store is opened at its first use."""
+
+    def __init__(self, options: Options, writer: Writer, clock: Clock) -> None:
+        self.options = options
+        self._writer = writer
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._opened: dict[str, ObjectStore] = {}
+
+    def set_options(self, options: Options) -> None:
+        """Other settings; a store whose URL has changed is opened again at its next use."""
+        with self._lock:
+            old, new = self.options.stores, options.stores
+            for name in [name for name in self._opened if old.get(name) != new.get(name)]:
+                del self._opened[name]
+            self.options = options
+
+    def open(self, name: str) -> ObjectStore:
+        """The store of this name.
+
+        Raises:
+            ConfigError: none is set, or its URL is wrong.
+        """
+        with self._lock:
+            if name not in self._opened:
+                url, retry = self.options.url(name), self.options.retry
+                self._opened[name] = open_store(url, retry=retry, clock=self._clock)
+            return self._opened[name]
+
+    def certified(self, name: str) -> None:
+        """Require the store's verdict, or certify it now: see `ensure_certified`."""
+        ensure_certified(self.open(name), clock=self._clock)
+
+    def chain(self, store: str, query: str, meter: Meter | None = None) -> Chain:
+        """A query's chain; requests are counted by the meter, if one is given."""
+        return Chain(
+            with_meter(self.open(store), meter or Meter()),
+            query,
+            settings=self.options.chain,
+            clock=self._clock,
+            writer=self._writer,
+        )
+
+    def root_of(self, store: str, path: str) -> str | None:
+        """The query that has this path: the longest prefix that has a checkpoint."""
+        segments = path.split("/") if path else []
+        for count in range(len(segments), 0, -1):
+            root = "/".join(segments[:count])
+            if self.chain(store, root).exists():
+                return root
+        return None
