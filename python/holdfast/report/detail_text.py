@@ -30,6 +30,11 @@ if TYPE_CHECKING:
     from holdfast.report.tables import Cell, View
 
 _STATUS_STYLES = {"Committed": GOOD, "Failed": BAD}
+_OUTCOMES = {
+    "proven": ("its receipt is in the sink, written with the rows", GOOD),
+    "replayed": ("its receipt was there already, so the sink was not run again", GOOD),
+    "unknown": ("nothing in the sink tells whether it got this batch before", QUIET),
+}
 _KINDS = {
     "commit": "a batch was committed",
     "claim": "a driver took the query over",
@@ -63,9 +68,11 @@ def render(detail: CheckpointDetail, view: View) -> Iterator[RenderableType]:
     yield from _sinks(detail)
     yield from _plans(detail)
     yield from _objects(detail, view)
-    if detail.notes:
+    # What is noted of sinks is told with them.
+    notes = [(name, str(value)) for name, value in detail.notes.items() if name != "sinks"]
+    if notes:
         yield heading("Notes")
-        yield indented(fields((name, str(value)) for name, value in detail.notes.items()))
+        yield indented(fields(notes))
 
 
 def render_files(detail: CheckpointDetail, view: View) -> Iterator[RenderableType]:
@@ -129,6 +136,11 @@ def _sinks(detail: CheckpointDetail) -> Iterator[RenderableType]:
         yield heading("Sinks")
     for sink in detail.sinks:
         yield line(styled(sink.name, STRONG), "  ", _status(sink))
+        if sink.outcome:
+            meaning, style = _OUTCOMES.get(sink.outcome, ("", QUIET))
+            yield indented(line(styled(sink.outcome, style), f": {meaning}" if meaning else ""))
+        if sink.failed:
+            yield indented(line(styled("failed before that", WARN), f": {sink.failed}"))
 
 
 def _status(sink: SinkPart) -> Text:
