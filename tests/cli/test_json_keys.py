@@ -12,6 +12,7 @@ from holdfast.report.changes import CloneReport, RemovalReport, RollbackReport, 
 from holdfast.report.checkpoints import CheckpointListing
 from holdfast.report.detail import CheckpointDetail, FileContent
 from holdfast.report.documents import json_keys
+from holdfast.report.moves import ExportReport, ImportReport
 from holdfast.report.queries import StoreListing
 from holdfast.report.recovery import RecoveryDocument
 from holdfast.report.retention import CleaningReport
@@ -63,6 +64,14 @@ GOLDEN = {
     RollbackReport: (
         "store, query, dry_run, target, tag, batch, next_batch, time_ms, time, files, "
         f"size_bytes, newest, undone_to, {FENCES}, number, repaired"
+    ),
+    ImportReport: (
+        "store, query, origin, location, query_id, checkpoint, batch, next_batch, planned, files, "
+        "size_bytes, objects, left_behind, unfinished"
+    ),
+    ExportReport: (
+        "store, query, destination, location, checkpoint, tag, batch, next_batch, planned, files, "
+        "size_bytes"
     ),
     RemovalReport: (f"store, query, dry_run, purge, objects, bytes_freed, tags, nested, {FENCES}"),
     CertificateReport: (

@@ -1,6 +1,6 @@
 """The layers of the package: a module imports only to its right.
 
-cli, spark → report → chain, checkpoint, sessions
+cli, spark → report, moving → chain, checkpoint, sessions
            → manifest, pack, layout, ids, sparkfiles ──→ errors, clock, settings
              objectstore ──────────────────────────────→ errors, clock, settings
 testing → objectstore, errors, clock, settings        (nothing in the package imports testing)
@@ -18,8 +18,9 @@ BASE = {"errors", "clock", "settings", "version"}
 FORMATS = {"manifest", "pack", "layout", "ids", "sparkfiles"}
 MIDDLE = {"objectstore", *FORMATS, *BASE}
 ALLOWED: dict[str, set[str]] = {
-    "cli": {"report", "chain", "checkpoint", "sessions", *MIDDLE},
+    "cli": {"report", "moving", "chain", "checkpoint", "sessions", *MIDDLE},
     "report": {"chain", "checkpoint", "sessions", *MIDDLE},
+    "moving": {"chain", *MIDDLE},
     "chain": MIDDLE,
     "checkpoint": MIDDLE,
     "sessions": MIDDLE,

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from holdfast.report.tables import Cell, View
 
 _STATUS_STYLES = {"Committed": GOOD, "Failed": BAD}
+_TOLD = ("sinks", "imported")  # notes that have a place of their own
 _OUTCOMES = {
     "proven": ("its receipt is in the sink, written with the rows", GOOD),
     "replayed": ("its receipt was there already, so the sink was not run again", GOOD),
@@ -68,8 +69,7 @@ def render(detail: CheckpointDetail, view: View) -> Iterator[RenderableType]:
     yield from _sinks(detail)
     yield from _plans(detail)
     yield from _objects(detail, view)
-    # What is noted of sinks is told with them.
-    notes = [(name, str(value)) for name, value in detail.notes.items() if name != "sinks"]
+    notes = [(name, str(value)) for name, value in detail.notes.items() if name not in _TOLD]
     if notes:
         yield heading("Notes")
         yield indented(fields(notes))
@@ -88,9 +88,12 @@ def render_files(detail: CheckpointDetail, view: View) -> Iterator[RenderableTyp
 
 def _facts(detail: CheckpointDetail, view: View) -> list[tuple[str, str]]:
     parent, meaning = detail.parent, _KINDS.get(detail.kind)
+    if detail.kind == "clone" and parent is None:
+        meaning = "the query was brought in from a checkpoint that Spark wrote"
     changed = f"{detail.files_added} added, {detail.files_removed} removed"
     return [
         ("kind", f"{detail.kind}: {meaning}" if meaning else detail.kind),
+        ("imported from", str(detail.notes.get("imported", ""))),
         ("written", when_text(detail.time_ms, view.now_ms)),
         ("writer", str(detail.writer or "")),
         ("batch", "" if detail.batch is None else str(detail.batch)),
