@@ -9,7 +9,8 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import functions as f
 
 import holdfast
-from holdfast.objectstore import open_store
+from holdfast.moving.destination import UNFINISHED, Bucket
+from holdfast.objectstore import LocalStore, open_store
 from tests.cli.support import certify_store
 from tests.cli.support import holdfast as cli
 from tests.spark import operators
@@ -151,6 +152,19 @@ def all_at_once(spark: SparkSession, folder: str) -> DataFrame:
     """The same aggregation; a new batch takes all files that are there."""
     stream = orders_stream(spark, folder, files_per_batch=100)
     return stream.groupBy("sku").agg(f.count("*").alias("n"), f.sum("amount").alias("total"))
+
+
+def test_spark_refuses_to_start_where_an_export_to_s3_was_cut_short(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Its `metadata` is no JSON until all the rest is there; nothing begins anew in silence."""
+    job = Job(spark, operators.aggregation, tmp_path / "orders")
+    job.arrive(1)
+    half = LocalStore(tmp_path / "half")
+    Bucket(half).prepare()
+    with pytest.raises(Exception, match=r"(?i)json|token"):
+        job.run(half.url, {})
+    assert half.get("metadata").body == UNFINISHED
 
 
 def test_a_clone_and_its_original_go_on_side_by_side(
