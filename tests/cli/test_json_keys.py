@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from holdfast.cli.border import ErrorDocument
+from holdfast.cli.submit import SubmitReport
 from holdfast.report.certificate import CertificateReport
 from holdfast.report.changes import CloneReport, RemovalReport, RollbackReport, TagReport
 from holdfast.report.checkpoints import CheckpointListing
@@ -78,6 +79,7 @@ GOLDEN = {
         "store, verdict, time_ms, time, seconds, threads, processes, "
         "checks [{rule, passed, count, evidence}]"
     ),
+    SubmitReport: "args, jars, py_files, conf",
     ErrorDocument: "error, message, hint, details",
 }
 OUTPUTS: list[tuple[type, tuple[str, ...]]] = [

@@ -18,20 +18,21 @@ BASE = {"errors", "clock", "settings", "version"}
 FORMATS = {"manifest", "pack", "layout", "ids", "sparkfiles"}
 MIDDLE = {"objectstore", *FORMATS, *BASE}
 ALLOWED: dict[str, set[str]] = {
-    "cli": {"report", "moving", "chain", "checkpoint", "sessions", *MIDDLE},
+    "cli": {"report", "moving", "jobfiles", "chain", "checkpoint", "sessions", *MIDDLE},
     "report": {"chain", "checkpoint", "sessions", *MIDDLE},
     "moving": {"chain", *MIDDLE},
     "chain": MIDDLE,
     "checkpoint": MIDDLE,
     "sessions": MIDDLE,
     "objectstore": BASE,
-    "spark": {"report", "chain", "sessions", *MIDDLE},
+    "spark": {"report", "jobfiles", "chain", "sessions", *MIDDLE},
     "testing": {"objectstore", *BASE},
     "manifest": {*FORMATS, *BASE} - {"sparkfiles"},
     "sparkfiles": {"manifest", "ids", *BASE},
     "pack": BASE,
     "layout": {"ids", *BASE},
     "ids": {"errors", "clock"},
+    "jobfiles": BASE,
     "errors": set(),
     "clock": set(),
     "version": set(),

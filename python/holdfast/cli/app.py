@@ -8,7 +8,19 @@ from typing import Annotated, cast
 import typer
 from typer.main import get_command
 
-from holdfast.cli import certify, clean, exits, ls, move, recover, refs, show, supersede, validate
+from holdfast.cli import (
+    certify,
+    clean,
+    exits,
+    ls,
+    move,
+    recover,
+    refs,
+    show,
+    submit,
+    supersede,
+    validate,
+)
 from holdfast.cli.border import ErrorDocument, tell
 from holdfast.cli.options import ADDRESSES, ENVIRONMENT, EXITS, keys_help
 from holdfast.objectstore import redact
@@ -51,6 +63,7 @@ _COMMANDS: tuple[tuple[Callable[..., None], str, tuple[type, ...]], ...] = (
     (move.import_, "begin a query with a checkpoint that Spark wrote", (ImportReport,)),
     (move.export, "write a checkpoint for Spark to go on with by itself", (ExportReport,)),
     (supersede.rm, "delete a query", (RemovalReport,)),
+    (submit.submit_args, "the flags that spark-submit needs", (submit.SubmitReport,)),
     (certify.certify, "does a store keep the rules that checkpoints rest on?", _CERTIFICATES),
 )
 for _command, _short, _documents in _COMMANDS:
