@@ -9,10 +9,12 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import functions as f
 
 import holdfast
+from holdfast.moving import importing
 from holdfast.moving.destination import UNFINISHED, Bucket
-from holdfast.objectstore import LocalStore, open_store
+from holdfast.objectstore import LocalStore, open_store, scan
 from tests.cli.support import certify_store
 from tests.cli.support import holdfast as cli
+from tests.moving.support import needed
 from tests.spark import operators
 from tests.spark.orders import counts_by_sku, write_orders
 from tests.spark.processes import wait_until
@@ -20,6 +22,7 @@ from tests.spark.queries import orders_stream
 from tests.spark.test_operators import CHANGELOG, HDFS, ROCKS, SMALL_SNAPSHOTS, VERSION_2
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
@@ -207,3 +210,38 @@ def test_a_rollback_to_a_tag_takes_state_back(
     query = job.run("holdfast:///orders", again)
     assert [each["batchId"] for each in query.recentProgress] == [2, 3]
     assert (again, counts) == (job.expected(), job.expected())
+
+
+@pytest.mark.s3
+def test_a_checkpoint_on_s3_moves_to_a_store_on_s3_and_out_again(
+    spark: SparkSession,
+    s3_url: Callable[..., str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Tables of RocksDB as objects of their own; no S3A is here, so a copy is what Spark runs."""
+    monkeypatch.setattr(importing, "LARGE_FILE_BYTES", 500)
+    set_conf(spark, ROCKS)
+    store, old, new = (s3_url(prefix=prefix) for prefix in ("store", "old", "new"))
+    certify_store(open_store(store))
+    spark.conf.set("spark.holdfast.store", store)
+    holdfast.enable(spark)
+    job, counts = Job(spark, operators.aggregation, tmp_path / "orders"), dict[str, int]()
+    job.arrive(2)
+    job.run(str(tmp_path / "old"), counts)
+    for path, body in needed(tmp_path / "old").items():
+        open_store(old).put(path, body)
+    assert run_cli("import", old, "orders", store=store)["objects"] > 0
+
+    job.arrive(2)
+    job.run("holdfast:///orders", counts)
+    assert counts == job.expected()
+    last = tmp_path / "last"
+    run_cli("export", "orders", new, "--location", last.as_uri(), store=store)
+    for meta in scan(open_store(new)):
+        (last / meta.key).parent.mkdir(parents=True, exist_ok=True)
+        (last / meta.key).write_bytes(open_store(new).get(meta.key).body)
+
+    job.arrive(1)
+    job.run(str(last), counts)
+    assert counts == job.expected()
