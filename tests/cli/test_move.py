@@ -95,6 +95,15 @@ def test_an_import_needs_a_new_name(
     assert contents(root) == before
 
 
+def test_a_name_that_was_removed_is_free_again_once_it_is_purged(root: Path, stock: Path) -> None:
+    """`rm` alone leaves what stops a driver that is asleep; the hint says so."""
+    url = f"{root.as_uri()}/gone"
+    ran = holdfast("import", str(stock), url)
+    assert (ran.code, "holdfast rm --purge" in ran.err) == (3, True)
+    assert holdfast("rm", url, "--purge", "--yes").code == 0
+    assert holdfast("import", str(stock), url).code == 0
+
+
 def test_a_checkpoint_that_is_not_whole_is_refused(root: Path, stock: Path) -> None:
     """With the reason; the store is as it was."""
     before = contents(root)

@@ -78,6 +78,6 @@ def require_unused(context: Context) -> None:
     if list_manifests(context).numbers or max(list_intents(context), default=0) > FIRST:
         raise AlreadyExistsError(
             "a query of this name exists",
-            hint="choose another name, or `holdfast rm` it first",
+            hint="choose another name, or `holdfast rm --purge` it first",
             query=context.query,
         )

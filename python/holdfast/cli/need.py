@@ -67,7 +67,7 @@ def need_new(target: Target) -> Target:
     if target.format != "none":
         raise AlreadyExistsError(
             "a query of this name exists",
-            hint="choose another name, or `holdfast rm` it first",
+            hint="choose another name, or `holdfast rm --purge` it first",
             query=target.query or url,
         )
     if target.query:
