@@ -30,7 +30,8 @@ def test_a_checkpoint_on_s3_is_imported(
     s3_url: Callable[..., str], stock: Path, tmp_path: Path
 ) -> None:
     """Under Hadoop's name for S3, too; times are those of its objects."""
-    there, url = open_store(s3_url(prefix="job/checkpoint")), s3_url(prefix="job/checkpoint")
+    url = s3_url(prefix=f"{secrets.token_hex(6)}/checkpoint")
+    there = open_store(url)
     expected = needed(stock)
     for path, body in expected.items():
         there.put(path, body)
@@ -38,7 +39,7 @@ def test_a_checkpoint_on_s3_is_imported(
     target = f"{(tmp_path / 'store').as_uri()}/orders"
     ran = holdfast("import", url.replace("s3:", "s3a:", 1), target, "--json")
     assert (ran.code, ran.json()["files"]) == (0, len(expected))
-    assert ran.json()["origin"].endswith("/job/checkpoint")
+    assert ran.json()["origin"].endswith("/checkpoint")
     assert holdfast("validate", target).code == 0
     files = {
         file["path"]: file
@@ -49,11 +50,10 @@ def test_a_checkpoint_on_s3_is_imported(
 
 def test_a_query_on_s3_is_exported_to_s3(s3_url: Callable[..., str], stock: Path) -> None:
     """Byte for byte, but for what names the place; and never over something."""
-    store = s3_url(prefix="store")
+    store, out = s3_url(), s3_url(prefix=f"{secrets.token_hex(6)}/exported")
     certify_store(open_store(store))
     ran = holdfast("import", str(stock), "orders", HOLDFAST_STORE=store)
     assert (ran.code, ran.err) == (0, "")
-    out = s3_url(prefix="job/exported")
     ran = holdfast("export", "orders", out, "--json", HOLDFAST_STORE=store)
     assert (ran.code, ran.err) == (0, "")
     location = ran.json()["location"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -222,7 +223,7 @@ def test_a_checkpoint_on_s3_moves_to_a_store_on_s3_and_out_again(
     """Tables of RocksDB as objects of their own; no S3A is here, so a copy is what Spark runs."""
     monkeypatch.setattr(importing, "LARGE_FILE_BYTES", 500)
     set_conf(spark, ROCKS)
-    store, old, new = (s3_url(prefix=prefix) for prefix in ("store", "old", "new"))
+    store, old, new = (s3_url(prefix=secrets.token_hex(6)) for _ in range(3))
     certify_store(open_store(store))
     spark.conf.set("spark.holdfast.store", store)
     holdfast.enable(spark)
