@@ -100,12 +100,23 @@ def test_a_clone_goes_on_by_itself() -> None:
     assert (copy.head.batch, writer.head.batch) == (4, 2)
 
 
+class Shouting:
+    """Changes the offsets, and nothing else."""
+
+    def wants(self, path: str) -> bool:
+        return path.startswith("offsets/")
+
+    def rewrite(self, path: str, body: bytes) -> bytes:
+        return body.upper()
+
+
 def test_files_can_have_other_bytes_in_a_clone() -> None:
     """Those that hold absolute paths or an identity of their own."""
     store = MemoryStore()
     run(chain(store).claim(), 1)
-    clone = chain(store).clone(2, "copy", replaced={"offsets/0": b"mapped"})
-    assert clone.read(clone.recover().head)["offsets/0"] == b"mapped"
+    clone = chain(store).clone(2, "copy", rewrite=Shouting())
+    files = clone.read(clone.recover().head)
+    assert (files["offsets/0"], files["commits/0"]) == (b"PLAN OF 0", b"v1")
 
 
 def test_a_clones_objects_outlive_the_originals_retention() -> None:

@@ -124,8 +124,11 @@ def build_flat(store: ObjectStore, prefix: str) -> None:
 
 
 def certify(root: Path) -> None:
+    certify_store(LocalStore(root))
+
+
+def certify_store(store: ObjectStore) -> None:
     """The verdict, without the race."""
-    store = LocalStore(root)
     certificate = Certificate(
         verdict="certified",
         store=store.url,

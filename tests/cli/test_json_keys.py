@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 
 from holdfast.cli.border import ErrorDocument
+from holdfast.cli.submit import SubmitReport
 from holdfast.report.certificate import CertificateReport
 from holdfast.report.changes import CloneReport, RemovalReport, RollbackReport, TagReport
 from holdfast.report.checkpoints import CheckpointListing
 from holdfast.report.detail import CheckpointDetail, FileContent
 from holdfast.report.documents import json_keys
+from holdfast.report.moves import ExportReport, ImportReport
 from holdfast.report.queries import StoreListing
 from holdfast.report.recovery import RecoveryDocument
 from holdfast.report.retention import CleaningReport
@@ -38,7 +40,8 @@ GOLDEN = {
         "store, query, format, number, kind, batch, epoch, time_ms, time, full, base, claim, "
         f"lineage, parent {{number, sha256, query}}, {WRITER}, sha256, size_bytes, files, "
         "files_added, files_removed, watermark, watermark_time, pipeline_hash, "
-        "sources [{name, epoch, offsets, metadata}], sinks [{name, epoch, status, message}], "
+        "sources [{name, epoch, offsets, metadata}], "
+        "sinks [{name, epoch, status, message, outcome, failed}], "
         "objects [{kind, key, size_bytes, sha256, files}], "
         "plans [{batch, intent, files, shown}], tags, clones, notes, newer [{number, reason}], "
         "file_list [{path, size_bytes, mtime_ms, mtime, object}]"
@@ -63,11 +66,20 @@ GOLDEN = {
         "store, query, dry_run, target, tag, batch, next_batch, time_ms, time, files, "
         f"size_bytes, newest, undone_to, {FENCES}, number, repaired"
     ),
+    ImportReport: (
+        "store, query, origin, location, query_id, checkpoint, batch, next_batch, planned, files, "
+        "size_bytes, objects, left_behind, unfinished"
+    ),
+    ExportReport: (
+        "store, query, destination, location, checkpoint, tag, batch, next_batch, planned, files, "
+        "size_bytes"
+    ),
     RemovalReport: (f"store, query, dry_run, purge, objects, bytes_freed, tags, nested, {FENCES}"),
     CertificateReport: (
         "store, verdict, time_ms, time, seconds, threads, processes, "
         "checks [{rule, passed, count, evidence}]"
     ),
+    SubmitReport: "args, jars, py_files, conf",
     ErrorDocument: "error, message, hint, details",
 }
 OUTPUTS: list[tuple[type, tuple[str, ...]]] = [

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.chain.support import damage
+from tests.chain.support import chain, damage
 from tests.cli.support import holdfast
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 from holdfast.layout import Keys
+from holdfast.manifest.facts import Facts
 from holdfast.objectstore import LocalStore
 
 
@@ -41,7 +42,8 @@ def test_sources_sinks_and_watermark_are_told(url: str) -> None:
     """What the operator needs to find the batch in the source and in the sink."""
     found = show(f"{url}/orders")
     assert found["sources"][0]["offsets"] == {"orders-0": "4711"}
-    assert found["sinks"] == [{"name": "db", "epoch": 6, "status": "Failed", "message": "deadlock"}]
+    sink = {"name": "db", "epoch": 6, "status": "Failed", "message": "deadlock"}
+    assert found["sinks"] == [{**sink, "outcome": "unknown", "failed": ""}]
     assert found["watermark_time"] == "2023-11-14T22:13:20.000Z"
 
 
@@ -51,6 +53,36 @@ def test_the_same_for_people(url: str) -> None:
     for fact in ("checkpoint 7 of orders", "orders-0  4711", "Failed, epoch 6: deadlock"):
         assert fact in text
     assert "batch 6  intent 8, shown at the next start: offsets/6" in text
+
+
+@pytest.mark.parametrize(
+    ("noted", "outcome", "sentence"),
+    [
+        ({"outcome": "proven", "failed": "OSError: x"}, "proven", "its receipt is in the sink"),
+        ({"outcome": "replayed"}, "replayed", "its receipt was there already"),
+        ({"outcome": "unknown"}, "unknown", "nothing in the sink tells"),
+        (None, "unknown", "nothing in the sink tells"),
+    ],
+)
+def test_a_batch_is_proven_replayed_or_unknown(
+    tmp_path: Path, noted: dict[str, str] | None, outcome: str, sentence: str
+) -> None:
+    """By what the writer noted of each sink; one that never told of itself is unknown."""
+    writer = chain(LocalStore(tmp_path / "store")).claim()
+    facts = Facts(sink_names=("db",), sink_epochs={"db": 1})
+    writer.commit(0, [], facts=facts, notes={"sinks": {"db": noted} if noted else {}, "more": 1})
+    url = f"{(tmp_path / 'store').as_uri()}/orders"
+    sink = show(url)["sinks"][0]
+    assert (sink["outcome"], sink["failed"]) == (outcome, (noted or {}).get("failed", ""))
+    text = holdfast("show", url).out
+    assert f"{outcome}: {sentence}" in text
+    assert ("failed before that: OSError: x" in text) == ("failed" in (noted or {}))
+    assert "{" not in text  # what is noted of sinks is told once
+
+
+def test_a_plain_checkpoint_says_nothing_of_receipts(url: str) -> None:
+    """Nobody there could have written one."""
+    assert {sink["outcome"] for sink in show(f"{url}/plain")["sinks"]} <= {""}
 
 
 def test_objects_are_named_with_size_and_hash(url: str) -> None:

@@ -13,11 +13,11 @@ from holdfast.chain.context import Context
 from holdfast.errors import ConfigError
 from holdfast.objectstore import LocalStore, MemoryStore
 from holdfast.spark.modes import check_mode, parse_thread
-from holdfast.spark.offsets import parse_offsets, parse_query_id
 from holdfast.spark.options import parse_bytes, parse_options
-from holdfast.spark.paths import needed_at_start
 from holdfast.spark.spool import SpoolRoot
 from holdfast.spark.tickets import upload_ticket
+from holdfast.sparkfiles.offsets import parse_offsets, parse_query_id
+from holdfast.sparkfiles.paths import needed_at_start
 
 if TYPE_CHECKING:
     from pathlib import Path

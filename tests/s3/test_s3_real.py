@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import mmap
 import secrets
+import tracemalloc
 from typing import TYPE_CHECKING
 
 import boto3
@@ -25,6 +27,7 @@ from tests.s3.server import KMS_KEY, Server
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from mypy_boto3_s3.client import S3Client
 
@@ -50,6 +53,22 @@ def test_a_careless_s3_is_refused(store: ObjectStore) -> None:
     """As an S3-compatible server that ignores If-None-Match would be."""
     with pytest.raises(UnsupportedError, match="create-only"):
         certify(CarelessStore(store), seconds=1.0)
+
+
+def test_a_large_view_is_sent_piece_by_piece(store: ObjectStore, tmp_path: Path) -> None:
+    """A file that is mapped is never whole in memory; every byte arrives."""
+    piece = secrets.token_bytes(1 << 20)
+    (tmp_path / "large").write_bytes(piece * 24)
+    with (tmp_path / "large").open("rb") as file:
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        store.put("warm", b"the client's own tables")
+        tracemalloc.start()
+        store.put("large", memoryview(mapped))
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert peak < 4 << 20
+    assert store.head("large").size == 24 << 20
+    assert store.get("large", start=23 << 20).body == piece
 
 
 def test_strangers_use_presigned_urls(store: ObjectStore) -> None:

@@ -1,8 +1,8 @@
 """The layers of the package: a module imports only to its right.
 
-cli, spark → report
-        → chain, checkpoint, sessions → manifest, pack, layout, ids → errors, clock, settings
-                    └→ objectstore ─────────────────────────────────────→ errors, clock, settings
+cli, spark → report, moving → chain, checkpoint, sessions
+           → manifest, pack, layout, ids, sparkfiles ──→ errors, clock, settings
+             objectstore ──────────────────────────────→ errors, clock, settings
 testing → objectstore, errors, clock, settings        (nothing in the package imports testing)
 """
 
@@ -15,21 +15,24 @@ import pytest
 
 PACKAGE = Path(__file__).parents[2] / "python" / "holdfast"
 BASE = {"errors", "clock", "settings", "version"}
-FORMATS = {"manifest", "pack", "layout", "ids"}
+FORMATS = {"manifest", "pack", "layout", "ids", "sparkfiles"}
 MIDDLE = {"objectstore", *FORMATS, *BASE}
 ALLOWED: dict[str, set[str]] = {
-    "cli": {"report", "chain", "checkpoint", "sessions", *MIDDLE},
+    "cli": {"report", "moving", "jobfiles", "chain", "checkpoint", "sessions", *MIDDLE},
     "report": {"chain", "checkpoint", "sessions", *MIDDLE},
+    "moving": {"chain", *MIDDLE},
     "chain": MIDDLE,
     "checkpoint": MIDDLE,
     "sessions": MIDDLE,
     "objectstore": BASE,
-    "spark": {"report", "chain", "sessions", *MIDDLE},
+    "spark": {"report", "jobfiles", "chain", "sessions", *MIDDLE},
     "testing": {"objectstore", *BASE},
-    "manifest": {*FORMATS, *BASE},
+    "manifest": {*FORMATS, *BASE} - {"sparkfiles"},
+    "sparkfiles": {"manifest", "ids", *BASE},
     "pack": BASE,
     "layout": {"ids", *BASE},
     "ids": {"errors", "clock"},
+    "jobfiles": BASE,
     "errors": set(),
     "clock": set(),
     "version": set(),

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from holdfast.chain.claim import claim
-from holdfast.chain.clone import clone
+from holdfast.chain.clone import Rewrite, clone
 from holdfast.chain.contents import read_files
 from holdfast.chain.context import Context
 from holdfast.chain.history import Checkpoint, Validation, history, validate
@@ -20,9 +20,10 @@ from holdfast.chain.rollback import RolledBack, reset, rollback
 from holdfast.clock import SYSTEM_CLOCK, Clock
 from holdfast.ids import Nonces, Writer, random_nonce
 from holdfast.settings import ChainSettings
+from holdfast.sparkfiles.identity import Clone as SparkClone
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection
 
     from holdfast.chain.head import Head
     from holdfast.chain.writer import ChainWriter, Committed
@@ -99,11 +100,13 @@ class Chain:
         """All tags and clones."""
         return read_refs(self.context)
 
-    def clone(
-        self, target: int | str, to: str, *, replaced: Mapping[str, bytes] | None = None
-    ) -> Chain:
-        """Begin another query with this one's state, copying nothing."""
-        context = clone(self.context, target, to, replaced=replaced)
+    def clone(self, target: int | str, to: str, *, rewrite: Rewrite | None = None) -> Chain:
+        """Begin another query with this one's state, copying nothing.
+
+        Without a `rewrite` the clone gets what a Spark query must have of its own.
+        """
+        own = rewrite or SparkClone(to, self.context.nonces)
+        context = clone(self.context, target, to, rewrite=own)
         return Chain(
             context.store,
             to,

@@ -7,71 +7,49 @@ and a name that can be cloned to again; after it → a clone.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from holdfast.chain.claim import publish, reserve
-from holdfast.chain.compose import Change, NewFile, compose
+from holdfast.chain.begin import begin, require_unused
+from holdfast.chain.compose import NewFile
+from holdfast.chain.contents import read_files
 from holdfast.chain.foreign import of_query, roots_named
 from holdfast.chain.objects import needed
-from holdfast.chain.read import list_intents, list_manifests
 from holdfast.chain.refs import Source, hold, source
-from holdfast.errors import AlreadyExistsError
 from holdfast.layout import query_of_path
-from holdfast.manifest.record import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from holdfast.chain.context import Context
     from holdfast.chain.head import Head
     from holdfast.manifest.files import FileEntry
 
-_FIRST = 1
+
+class Rewrite(Protocol):
+    """Files that have other bytes in a clone, such as those that hold absolute paths."""
+
+    def wants(self, path: str) -> bool:
+        """Whether the file with this path is one of them."""
+
+    def rewrite(self, path: str, body: bytes) -> bytes:
+        """Its bytes in the clone."""
 
 
-def clone(
-    context: Context, target: int | str, to: str, *, replaced: Mapping[str, bytes] | None = None
-) -> Context:
+def clone(context: Context, target: int | str, to: str, *, rewrite: Rewrite) -> Context:
     """Begin the query `to` with the state of a checkpoint or tag of this one.
-
-    `replaced` gives files other bytes in the clone, such as those that hold absolute paths.
 
     Raises:
         AlreadyExistsError: the query `to` exists.
         CorruptionError: the checkpoint is not valid, or was retired meanwhile.
     """
     begun = of_query(context, to)
-    _require_unused(begun)
+    require_unused(begun)
     origin = source(context, target)
     head = origin.head
     head.files = {path: _store_relative(context, file) for path, file in head.files.items()}
     roots = roots_named(needed(head))
     _protect(context, origin, to, roots)
-    change = Change(
-        kind=Kind.CLONE,
-        number=_FIRST,
-        claim=_FIRST,
-        lineage=_FIRST,
-        batch=head.batch,
-        full=True,
-        facts=head.facts,
-        added=_new_bytes(head, replaced or {}),
-        notes=head.notes,
-        parent_query=context.query,
-    )
-    reserve(begun, _FIRST)
-    if publish(begun, compose(begun, head, change)) is not None:
-        raise AlreadyExistsError("a query of this name was begun meanwhile", query=to)
+    changed = _rewritten(context, head, rewrite)
+    begin(begun, head, facts=head.facts, added=changed, notes=head.notes, origin=context.query)
     return begun
-
-
-def _require_unused(context: Context) -> None:
-    if list_manifests(context).numbers or max(list_intents(context), default=0) > _FIRST:
-        raise AlreadyExistsError(
-            "a query of this name exists",
-            hint="choose another name, or `holdfast rm` it first",
-            query=context.query,
-        )
 
 
 def _protect(context: Context, origin: Source, to: str, roots: set[str]) -> None:
@@ -89,9 +67,9 @@ def _store_relative(context: Context, file: FileEntry) -> FileEntry:
     return file._replace(ref=replace(ref, key=f"/{context.key_of(ref.key)}"))
 
 
-def _new_bytes(head: Head, replaced: Mapping[str, bytes]) -> tuple[NewFile, ...]:
+def _rewritten(context: Context, head: Head, rewrite: Rewrite) -> tuple[NewFile, ...]:
+    wanted = [path for path in head.files if rewrite.wants(path)]
     return tuple(
-        NewFile(path=path, mtime_ms=head.files[path].mtime_ms, body=body)
-        for path, body in replaced.items()
-        if path in head.files
+        NewFile(path=path, mtime_ms=head.files[path].mtime_ms, body=rewrite.rewrite(path, body))
+        for path, body in read_files(context, head, wanted).items()
     )

@@ -17,6 +17,7 @@ from holdfast.chain import rules
 from holdfast.chain.compose import Change, Draft, NewFile, compose
 from holdfast.chain.create import create, fenced, fenced_by_intent, fenced_by_manifest
 from holdfast.chain.hint import HintKeeper
+from holdfast.chain.planning import files_of, last_of_each, new_plan
 from holdfast.chain.retain import Retainer, RetentionReport
 from holdfast.errors import (
     AlreadyExistsError,
@@ -26,12 +27,9 @@ from holdfast.errors import (
     NotFoundError,
 )
 from holdfast.manifest.facts import Facts
-from holdfast.manifest.files import FileTable, ObjectRef
 from holdfast.manifest.intent import Intent, IntentKind
-from holdfast.manifest.plan import Plan
 from holdfast.manifest.record import Kind
 from holdfast.objectstore import PutMode
-from holdfast.pack import encode_batch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -39,6 +37,7 @@ if TYPE_CHECKING:
     from holdfast.chain.context import Context
     from holdfast.chain.head import Head
     from holdfast.chain.recover import ChainReport
+    from holdfast.manifest.plan import Plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +92,7 @@ class ChainWriter:
         self._require(batch)
         if self._planned == self.next_number:
             raise MisuseError("this batch has its plan", batch=batch)
-        plan = _plan(batch, self.next_number, files, notes)
+        plan = new_plan(batch, self.next_number, files, notes)
         carried = {number: known.digest() for number, known in self._head.plans.items()}
         if rules.plan_differs(carried, batch, plan.digest()):
             self._failed = "a plan was carried"
@@ -127,7 +126,7 @@ class ChainWriter:
         """
         self._require(batch)
         plans = self._head.plans
-        planned = _unpack(plans[batch]) if batch in plans else ()
+        planned = files_of(plans[batch]) if batch in plans else ()
         head, number = self._head, self.next_number
         change = Change(
             kind=Kind.COMMIT,
@@ -137,7 +136,7 @@ class ChainWriter:
             batch=batch,
             full=number - head.base >= self._context.settings.full_every,
             facts=facts or Facts(),
-            added=_last_of_each((*planned, *files)),
+            added=last_of_each((*planned, *files)),
             removed=frozenset(removed),
             plans=tuple(plan for later, plan in sorted(plans.items()) if later > batch),
             notes=notes or {},
@@ -250,37 +249,3 @@ class ChainWriter:
             self._failed = str(error)
             raise
         self._failed = ""
-
-
-def _plan(
-    batch: int, number: int, files: Iterable[NewFile], notes: Mapping[str, Any] | None
-) -> Plan:
-    added = _last_of_each(tuple(files))
-    small = sorted((file.path, file.body) for file in added if file.body)
-    inline = ObjectRef("inline", number=number)
-    return Plan(
-        batch=batch,
-        number=number,
-        files=FileTable.of(file.entry(inline) for file in added),
-        pack=encode_batch(small) if small else b"",
-        notes=dict(notes or {}),
-    )
-
-
-def _unpack(plan: Plan) -> tuple[NewFile, ...]:
-    """The plan's files again, to be listed by the manifest that commits its batch."""
-    contents = plan.contents()
-    return tuple(
-        NewFile(
-            path=file.path,
-            mtime_ms=file.mtime_ms,
-            body=contents.get(file.path, b""),
-            uploaded=None if file.ref is None or file.ref.kind == "inline" else file.ref,
-        )
-        for file in plan.files
-    )
-
-
-def _last_of_each(files: tuple[NewFile, ...]) -> tuple[NewFile, ...]:
-    """A path that is written twice is there once, as it was written last."""
-    return tuple({file.path: file for file in files}.values())

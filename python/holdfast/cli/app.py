@@ -8,7 +8,19 @@ from typing import Annotated, cast
 import typer
 from typer.main import get_command
 
-from holdfast.cli import certify, clean, exits, ls, recover, refs, show, supersede, validate
+from holdfast.cli import (
+    certify,
+    clean,
+    exits,
+    ls,
+    move,
+    recover,
+    refs,
+    show,
+    submit,
+    supersede,
+    validate,
+)
 from holdfast.cli.border import ErrorDocument, tell
 from holdfast.cli.options import ADDRESSES, ENVIRONMENT, EXITS, keys_help
 from holdfast.objectstore import redact
@@ -16,6 +28,7 @@ from holdfast.report.certificate import CertificateReport
 from holdfast.report.changes import CloneReport, RemovalReport, RollbackReport, TagReport
 from holdfast.report.checkpoints import CheckpointListing
 from holdfast.report.detail import CheckpointDetail, FileContent
+from holdfast.report.moves import ExportReport, ImportReport
 from holdfast.report.queries import StoreListing
 from holdfast.report.recovery import RecoveryDocument
 from holdfast.report.retention import CleaningReport
@@ -47,13 +60,19 @@ _COMMANDS: tuple[tuple[Callable[..., None], str, tuple[type, ...]], ...] = (
     (refs.tag, "hold a checkpoint under a name, or let it go", (TagReport,)),
     (supersede.rollback, "go back to a checkpoint or a tag", (RollbackReport,)),
     (refs.clone, "begin a new query with this one's state", (CloneReport,)),
+    (move.import_, "begin a query with a checkpoint that Spark wrote", (ImportReport,)),
+    (move.export, "write a checkpoint for Spark to go on with by itself", (ExportReport,)),
     (supersede.rm, "delete a query", (RemovalReport,)),
+    (submit.submit_args, "the flags that spark-submit needs", (submit.SubmitReport,)),
     (certify.certify, "does a store keep the rules that checkpoints rest on?", _CERTIFICATES),
 )
 for _command, _short, _documents in _COMMANDS:
-    app.command(short_help=_short, epilog=keys_help(*_documents), context_settings=_CONTEXT)(
-        _command
-    )
+    app.command(
+        _command.__name__.strip("_").replace("_", "-"),
+        short_help=_short,
+        epilog=keys_help(*_documents),
+        context_settings=_CONTEXT,
+    )(_command)
 
 
 def _print_version(wanted: bool) -> None:

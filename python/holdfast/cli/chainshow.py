@@ -27,7 +27,7 @@ def detail(target: Target, checkpoint: str) -> CheckpointDetail:
         store=target.store.url,
         query=target.query,
         format=target.format,
-        **of_manifest(picked.entry.manifest),
+        **of_manifest(picked.entry.manifest, picked.entry.record.notes),
         **of_chain(context, picked.entry, picked.head),
         tags=tuple(ref.name for ref in held if ref.kind == "tag"),
         clones=tuple(ref.name for ref in held if ref.kind == "clone"),

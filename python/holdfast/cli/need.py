@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from holdfast.chain.read import list_manifests
 from holdfast.cli.discover import roots
-from holdfast.errors import ConfigError, MisuseError, NotFoundError
+from holdfast.errors import AlreadyExistsError, ConfigError, MisuseError, NotFoundError
 from holdfast.layout import query_of_path
+from holdfast.objectstore import scan
 from holdfast.objectstore.s3options import nearest
 from holdfast.report.documents import address
+from holdfast.settings import CERTIFICATE_KEY
 
 if TYPE_CHECKING:
     from holdfast.chain import Chain
@@ -52,6 +54,35 @@ def need_chain(target: Target, command: str) -> Target:
             store=address(target.store.url, target.query) if target.prefix else target.store.url,
         )
     return target
+
+
+def need_new(target: Target) -> Target:
+    """The target, if it is the name of a query that is not there yet.
+
+    Raises:
+        ConfigError: it is a store, or it cannot be told where the store ends.
+        AlreadyExistsError: there is such a query.
+    """
+    url = target.store.url
+    if target.format != "none":
+        raise AlreadyExistsError(
+            "a query of this name exists",
+            hint="choose another name, or `holdfast rm --purge` it first",
+            query=target.query or url,
+        )
+    if target.query:
+        return target
+    if any(True for _ in scan(target.store, CERTIFICATE_KEY)):
+        example = address(url, "orders")
+        raise ConfigError("name the new query, too", hint=f"for instance {example}", store=url)
+    place, mark, options = url.partition("?")
+    above = f"{place.rpartition('/')[0]}{mark}{options}"
+    raise ConfigError(
+        "nothing tells where the store ends here and the query's name begins",
+        hint=f"`holdfast certify '{above}'` makes that the store; "
+        "or set HOLDFAST_STORE to the store and give the query's name alone",
+        target=url,
+    )
 
 
 def checkpoint_or_tag(text: str) -> int | str:

@@ -61,6 +61,7 @@ from holdfast.objectstore.base import (
     may_begin_key,
 )
 from holdfast.objectstore.s3answers import read_blob, read_meta, read_page
+from holdfast.objectstore.s3body import sendable
 from holdfast.objectstore.s3errors import RETRIABLE_CODES, Answer, Asked, Verb, meaning
 from holdfast.objectstore.s3parts import PartedUploads
 from holdfast.settings import LIST_PAGE_MAX, S3Settings
@@ -139,14 +140,13 @@ class S3Store:
         return f"s3://{self._bucket}/{quote(self._prefix.rstrip('/'))}".rstrip("/")
 
     def put(self, key: str, body: Body, *, mode: PutMode = PutMode.OVERWRITE) -> ObjectMeta:
-        data = bytes(body)
         request: PutObjectRequestTypeDef = {
             "Bucket": self._bucket,
             "Key": check_key(self._prefix + check_key(key)),
-            "Body": data,
+            "Body": sendable(body),
         }
         if self._settings.endpoint_url is not None:
-            request["ContentMD5"] = _digest(data)
+            request["ContentMD5"] = _digest(body)
         if mode.kind == "create":
             request["IfNoneMatch"] = "*"
         elif mode.kind == "if-match":
@@ -154,7 +154,7 @@ class S3Store:
         with self._told("put", key, mode):
             answer = self._client.put_object(**request)
         modified_ms = self._clock.now_ms()
-        return replace(read_meta(key, len(data), answer), modified_ms=modified_ms)
+        return replace(read_meta(key, len(body), answer), modified_ms=modified_ms)
 
     def get(self, key: str, *, start: int = 0, length: int | None = None) -> Blob:
         if length == 0:
@@ -369,7 +369,7 @@ def _adjust_delete(request: AWSRequest, **_: object) -> None:
 _NEWER_CHECKSUMS = ("x-amz-checksum-", "x-amz-sdk-checksum-")
 
 
-def _digest(body: bytes) -> str:
+def _digest(body: Body) -> str:
     return base64.b64encode(hashlib.md5(body, usedforsecurity=False).digest()).decode()
 
 

@@ -12,13 +12,15 @@ from holdfast.report.recovery import PlanPart, SkippedPart
 from holdfast.report.units import iso_utc
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from holdfast.chain import Head
     from holdfast.chain.context import Context
     from holdfast.manifest import CheckpointManifest
     from holdfast.manifest.files import FileEntry, ObjectRef
     from holdfast.manifest.record import ChainManifest
+
+UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,12 +44,19 @@ class SourcePart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SinkPart:
-    """How far a sink is: Pending, Committed, Failed, or unknown."""
+    """How far a sink is: Pending, Committed, Failed, or unknown.
+
+    `outcome` tells how sure it is that the batch reached it once: `proven` by a receipt in the
+    sink, `replayed` (it had the receipt already, and was not run again), or `unknown`. `failed` is
+    the last error before it went well.
+    """
 
     name: str
     epoch: int | None
     status: str
     message: str
+    outcome: str = ""
+    failed: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,8 +160,10 @@ def of_chain(context: Context, entry: ChainManifest, head: Head) -> dict[str, An
     }
 
 
-def of_manifest(manifest: CheckpointManifest) -> dict[str, Any]:
-    """The fields that every manifest has, whoever wrote it."""
+def of_manifest(
+    manifest: CheckpointManifest, notes: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The fields that every manifest has, whoever wrote it; a chain's has notes as well."""
     watermark = manifest.watermark
     return {
         "number": manifest.checkpoint_id,
@@ -167,7 +178,7 @@ def of_manifest(manifest: CheckpointManifest) -> dict[str, Any]:
             SourcePart(name=name, epoch=found.epoch, offsets=found.offsets, metadata=found.metadata)
             for name, found in sorted(manifest.source_offsets.items())
         ),
-        "sinks": _sinks(manifest),
+        "sinks": _sinks(manifest, notes),
     }
 
 
@@ -190,18 +201,34 @@ def matches(path: str, pattern: str) -> bool:
     return not pattern or fnmatchcase(path, pattern)
 
 
-def _sinks(manifest: CheckpointManifest) -> tuple[SinkPart, ...]:
+def _sinks(manifest: CheckpointManifest, notes: Mapping[str, Any] | None) -> tuple[SinkPart, ...]:
     statuses, epochs = manifest.sink_commit_statuses, manifest.sink_epochs
-    names = sorted({*manifest.sink_names, *epochs, *statuses})
+    noted = None if notes is None else _as_mapping(notes.get("sinks"))
+    names = sorted({*manifest.sink_names, *epochs, *statuses, *(noted or ())})
     return tuple(
         SinkPart(
             name=name,
             epoch=epochs.get(name),
-            status=statuses[name].state.value if name in statuses else "unknown",
+            status=statuses[name].state.value if name in statuses else UNKNOWN,
             message=statuses[name].message if name in statuses else "",
+            **({} if noted is None else _outcome(_as_mapping(noted.get(name)))),
         )
         for name in names
     )
+
+
+def _outcome(noted: Mapping[str, Any]) -> dict[str, str]:
+    """What the writer noted of a sink; of one that never told of itself nothing is known."""
+    outcome, failed = noted.get("outcome"), noted.get("failed")
+    return {
+        "outcome": outcome if isinstance(outcome, str) else UNKNOWN,
+        "failed": failed if isinstance(failed, str) else "",
+    }
+
+
+def _as_mapping(value: object) -> Mapping[str, Any]:
+    """Notes are another's: what is not as expected says nothing."""
+    return value if isinstance(value, dict) else {}
 
 
 def _objects(context: Context, head: Head) -> tuple[ObjectPart, ...]:

@@ -30,6 +30,12 @@ if TYPE_CHECKING:
     from holdfast.report.tables import Cell, View
 
 _STATUS_STYLES = {"Committed": GOOD, "Failed": BAD}
+_TOLD = ("sinks", "imported")  # notes that have a place of their own
+_OUTCOMES = {
+    "proven": ("its receipt is in the sink, written with the rows", GOOD),
+    "replayed": ("its receipt was there already, so the sink was not run again", GOOD),
+    "unknown": ("nothing in the sink tells whether it got this batch before", QUIET),
+}
 _KINDS = {
     "commit": "a batch was committed",
     "claim": "a driver took the query over",
@@ -63,9 +69,10 @@ def render(detail: CheckpointDetail, view: View) -> Iterator[RenderableType]:
     yield from _sinks(detail)
     yield from _plans(detail)
     yield from _objects(detail, view)
-    if detail.notes:
+    notes = [(name, str(value)) for name, value in detail.notes.items() if name not in _TOLD]
+    if notes:
         yield heading("Notes")
-        yield indented(fields((name, str(value)) for name, value in detail.notes.items()))
+        yield indented(fields(notes))
 
 
 def render_files(detail: CheckpointDetail, view: View) -> Iterator[RenderableType]:
@@ -81,9 +88,12 @@ def render_files(detail: CheckpointDetail, view: View) -> Iterator[RenderableTyp
 
 def _facts(detail: CheckpointDetail, view: View) -> list[tuple[str, str]]:
     parent, meaning = detail.parent, _KINDS.get(detail.kind)
+    if detail.kind == "clone" and parent is None:
+        meaning = "the query was brought in from a checkpoint that Spark wrote"
     changed = f"{detail.files_added} added, {detail.files_removed} removed"
     return [
         ("kind", f"{detail.kind}: {meaning}" if meaning else detail.kind),
+        ("imported from", str(detail.notes.get("imported", ""))),
         ("written", when_text(detail.time_ms, view.now_ms)),
         ("writer", str(detail.writer or "")),
         ("batch", "" if detail.batch is None else str(detail.batch)),
@@ -129,6 +139,11 @@ def _sinks(detail: CheckpointDetail) -> Iterator[RenderableType]:
         yield heading("Sinks")
     for sink in detail.sinks:
         yield line(styled(sink.name, STRONG), "  ", _status(sink))
+        if sink.outcome:
+            meaning, style = _OUTCOMES.get(sink.outcome, ("", QUIET))
+            yield indented(line(styled(sink.outcome, style), f": {meaning}" if meaning else ""))
+        if sink.failed:
+            yield indented(line(styled("failed before that", WARN), f": {sink.failed}"))
 
 
 def _status(sink: SinkPart) -> Text:

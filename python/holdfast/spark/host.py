@@ -16,7 +16,6 @@ from holdfast.ids import Writer
 from holdfast.objectstore import Meter
 from holdfast.spark.background import Background
 from holdfast.spark.modes import check_mode, parse_thread
-from holdfast.spark.paths import RESERVED, needed_at_start
 from holdfast.spark.run import Parts, Run
 from holdfast.spark.shown import CATALOG, Fetched, Shown
 from holdfast.spark.sinkstate import Sinks
@@ -25,6 +24,7 @@ from holdfast.spark.status import Record, Status, figures_text, recovery_text
 from holdfast.spark.stores import Stores
 from holdfast.spark.tickets import Ticket, download_ticket, parted_of, upload_ticket
 from holdfast.spark.views import View, Views
+from holdfast.sparkfiles.paths import RESERVED, needed_at_start
 
 if TYPE_CHECKING:
     from holdfast.chain import Chain, Committed, Head

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from holdfast.clock import SYSTEM_CLOCK, Clock
 from holdfast.errors import FencedError, HoldfastError, MisuseError
 from holdfast.spark.journal import Pending
-from holdfast.spark.offsets import parse_offsets
-from holdfast.spark.paths import is_driver_side, offsets_path
 from holdfast.spark.status import Record, Status, checkpoint_text
 from holdfast.spark.tickets import parted_of
+from holdfast.sparkfiles.offsets import parse_offsets
+from holdfast.sparkfiles.paths import is_driver_side, offsets_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

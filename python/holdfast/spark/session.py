@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import atexit
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from holdfast.errors import BridgeError, MisuseError
+from holdfast.errors import MisuseError
+from holdfast.jobfiles import PLUGIN, is_zipped, jar_path
 from holdfast.spark import bridge
 from holdfast.spark.host import Host
 from holdfast.spark.listener import StatusListener
@@ -21,40 +21,25 @@ if TYPE_CHECKING:
     from holdfast.spark.options import Options
     from holdfast.spark.status import Status
 
-PLUGIN = "holdfast.HoldfastPlugin"
 _PLUGINS = "spark.plugins"
 _JARS = "spark.jars"
-
-
-def jar_path() -> Path:
-    """The shim's jar inside this package.
-
-    Raises:
-        BridgeError: the package was built without one.
-    """
-    path = Path(__file__).parent / "holdfast-shim.jar"
-    if not path.is_file():
-        raise BridgeError(
-            "this package was built without the JVM shim",
-            hint="install it again on a machine with a JDK (javac); its build says what it misses",
-            path=path,
-        )
-    return path
 
 
 def configure(builder: SparkSession.Builder, store: str | None = None) -> SparkSession.Builder:
     """Add the shim to a session that is not started yet; `store` is the default store's URL.
 
-    Jars and plugins that the builder has already are kept.
+    Jars and plugins that the builder has already are kept. In a job that was submitted with this
+    package in `--py-files`, `--jars` brings the shim, and only the store is set here.
 
     Raises:
         BridgeError: a JVM runs in this process already, without the shim.
     """
-    jar = jar_path()
-    bridge.require_shim_if_running()
-    given = dict(getattr(builder, "_options", {}))
-    builder = builder.config(_JARS, _added(given.get(_JARS, ""), str(jar)))
-    builder = builder.config(_PLUGINS, _added(given.get(_PLUGINS, ""), PLUGIN))
+    if not is_zipped():
+        jar = jar_path()
+        bridge.require_shim_if_running()
+        given = dict(getattr(builder, "_options", {}))
+        builder = builder.config(_JARS, _added(given.get(_JARS, ""), str(jar)))
+        builder = builder.config(_PLUGINS, _added(given.get(_PLUGINS, ""), PLUGIN))
     return builder if store is None else builder.config(STORE, store)
 
 

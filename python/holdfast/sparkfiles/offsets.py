@@ -7,6 +7,7 @@ checkpoint, byte for byte, and nothing is decided by what is read here.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import orjson
 
@@ -14,14 +15,19 @@ from holdfast.manifest import ConnectorCheckpoint
 
 _VOID = "-"
 _HEADER_LINES = 2
+_PARTITIONS = "spark.sql.shuffle.partitions"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchOffsets:
-    """What a batch reads up to, by source: its index, or its name from version 2 on."""
+    """What a batch reads up to, by source: its index, or its name from version 2 on.
+
+    `partitions` is how many each of its state operators has.
+    """
 
     ends: dict[str, str] = field(default_factory=dict)
     watermark_ms: int | None = None
+    partitions: int | None = None
 
     def connectors(self, batch: int) -> dict[str, ConnectorCheckpoint]:
         """The same as a manifest's `source_offsets`."""
@@ -41,24 +47,26 @@ def parse_offsets(body: bytes) -> BatchOffsets:
     else:
         split = [line.partition(":") for line in lines[_HEADER_LINES:]]
         pairs = [(name, text) for name, colon, text in split if colon]
+    metadata = _metadata(lines[1])
     return BatchOffsets(
         ends={name: text for name, text in pairs if text not in (_VOID, "")},
-        watermark_ms=_watermark(lines[1]),
+        watermark_ms=_positive(metadata.get("batchWatermarkMs")),
+        partitions=_partitions(metadata.get("conf")),
     )
 
 
-def _watermark(metadata: str) -> int | None:
+def _metadata(line: str) -> dict[str, Any]:
     try:
-        value = orjson.loads(metadata)["batchWatermarkMs"]
-    except (orjson.JSONDecodeError, KeyError, TypeError):
-        return None
+        found = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _positive(value: object) -> int | None:
     return value if type(value) is int and value > 0 else None
 
 
-def parse_query_id(body: bytes) -> str:
-    """Spark's id of the query, from its file `metadata`; empty where it is not as expected."""
-    try:
-        value = orjson.loads(body)["id"]
-    except (orjson.JSONDecodeError, KeyError, TypeError):
-        return ""
-    return value if isinstance(value, str) else ""
+def _partitions(conf: object) -> int | None:
+    text = conf.get(_PARTITIONS) if isinstance(conf, dict) else None
+    return int(text) if isinstance(text, str) and text.isascii() and text.isdigit() else None

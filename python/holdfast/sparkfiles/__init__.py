@@ -1,0 +1,1 @@
+"""What Spark writes below a checkpoint's root: names and bytes, as far as Holdfast must know."""
