@@ -16,7 +16,7 @@ from holdfast.spark.modes import check_mode, parse_thread
 from holdfast.spark.options import parse_bytes, parse_options
 from holdfast.spark.spool import SpoolRoot
 from holdfast.spark.tickets import upload_ticket
-from holdfast.sparkfiles.offsets import parse_offsets, parse_query_id
+from holdfast.sparkfiles.offsets import parse_offsets
 from holdfast.sparkfiles.paths import needed_at_start
 
 if TYPE_CHECKING:
@@ -53,7 +53,6 @@ def test_offsets_of_both_versions_are_read() -> None:
 def test_what_is_no_offset_log_says_nothing(body: bytes) -> None:
     """The log itself is in the checkpoint; nothing is decided by what is read of it."""
     assert parse_offsets(body).ends == {}
-    assert parse_query_id(body) == ""
 
 
 def test_a_start_needs_the_newest_state_and_the_ends_of_logs() -> None:

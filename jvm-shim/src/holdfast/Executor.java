@@ -43,7 +43,7 @@ final class Executor implements Namespace {
       found.put(in.text(), in.entry());
     }
     for (String name = in.text(); !name.isEmpty(); name = in.text()) {
-      cache.put(at.in(Tree.join(at.path, name)), writer, found.get(name), in.body());
+      cache.put(at.child(name), writer, found.get(name), in.body());
     }
     return found;
   }

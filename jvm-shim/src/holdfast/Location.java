@@ -18,9 +18,14 @@ final class Location {
     return new Location(authority == null ? "" : authority, bare(path.toUri().getPath()));
   }
 
-  /** The path as a query names it, of this query's store. */
+  /** Another path of the same store. */
   Location in(String path) {
     return new Location(store, path);
+  }
+
+  /** What is below this, by its relative path. */
+  Location child(String relative) {
+    return in(Tree.join(path, relative));
   }
 
   /** The key of the query whose root this is. */

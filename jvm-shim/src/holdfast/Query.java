@@ -161,7 +161,7 @@ final class Query {
       tree.put(path, made);
       journal.directory(path, made);
     } else if (!there.directory) {
-      throw new ParentNotDirectoryException(root.in(path) + " is a file");
+      throw new ParentNotDirectoryException(root.child(path) + " is a file");
     }
   }
 
@@ -197,7 +197,7 @@ final class Query {
         bytes = local(from);
       }
       if (bytes == null) {
-        throw new IOException("a large file of an earlier run cannot be renamed: " + root.in(from));
+        throw new IOException("a large file of an earlier run cannot be renamed: " + root.child(from));
       }
       content = Content.small(bytes, bytes.length);
     }
@@ -219,7 +219,7 @@ final class Query {
     }
     Collection<String> names = entry.directory ? new ArrayList<>(tree.list(path).keySet()) : null;
     if (names != null && !names.isEmpty() && !recursive) {
-      throw new PathIsNotEmptyDirectoryException(root.in(path).toString());
+      throw new PathIsNotEmptyDirectoryException(root.child(path).toString());
     }
     for (String name : names == null ? new ArrayList<String>() : names) {
       delete(Tree.join(path, name), true, by);
@@ -268,7 +268,7 @@ final class Query {
       throws IOException {
     synchronized (gates) {
       if (Thread.currentThread().isInterrupted()) {
-        throw new InterruptedIOException("interrupted before " + root.in(path) + " was durable");
+        throw new InterruptedIOException("interrupted before " + root.child(path) + " was durable");
       }
       String told;
       Entry entry;
@@ -326,7 +326,7 @@ final class Query {
   private Entry requireFree(String path, boolean overwrite) throws IOException {
     Entry there = tree.get(path);
     if (there != null && (there.directory || !overwrite)) {
-      throw new FileAlreadyExistsException(root.in(path) + " exists");
+      throw new FileAlreadyExistsException(root.child(path) + " exists");
     }
     return there;
   }
@@ -335,7 +335,7 @@ final class Query {
     Entry entry = tree.get(path);
     if (entry == null || entry.directory) {
       String what = entry == null ? " does not exist" : " is a directory";
-      throw new FileNotFoundException(root.in(path) + what);
+      throw new FileNotFoundException(root.child(path) + what);
     }
     return entry;
   }

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import threading
+import time
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 _PLUGINS = "spark.plugins"
 _JARS = "spark.jars"
+_BEGIN_SECONDS_MAX = 10
+_POLL_SECONDS = 0.01
 
 
 def configure(builder: SparkSession.Builder, store: str | None = None) -> SparkSession.Builder:
@@ -74,11 +78,21 @@ def status(query: StreamingQuery | str) -> Status:
     Raises:
         MisuseError: no such query has run in this session.
     """
-    name = query if isinstance(query, str) else str(query.id)
-    host = current_host()
-    for found in host.statuses():
-        if name in (found.query, found.query_id, found.run_id):
-            return found
+    if isinstance(query, str):
+        return _found(query)
+    # A query that was started a moment ago tells its id with its first look at the checkpoint.
+    end = time.monotonic() + _BEGIN_SECONDS_MAX
+    while query.isActive and time.monotonic() < end:
+        with contextlib.suppress(MisuseError):
+            return _found(str(query.id))
+        time.sleep(_POLL_SECONDS)
+    return _found(str(query.id))
+
+
+def _found(name: str) -> Status:
+    for each in current_host().statuses():
+        if name in (each.query, each.query_id, each.run_id):
+            return each
     raise MisuseError(
         "no such query has run on holdfast: in this session",
         hint='name it as its checkpointLocation does: "orders" for "holdfast:///orders"',
