@@ -51,6 +51,10 @@ slow: $(SHIM) ## what takes longer: many kills, long runs, and the seed's own cr
 	@echo "== slow"
 	@$(BIN)/python -m pytest -q -m "slow or crate"
 
+.PHONY: lines
+lines: $(SHIM) ## the same jar on Spark 3.5, 4.0, 4.1 and 4.2, and a Delta table as a sink
+	@$(BIN)/python -m tests.lines --delta
+
 .PHONY: lint
 lint: $(VENV)/.ready ## lint, format and type checks
 	@$(BIN)/ruff check .

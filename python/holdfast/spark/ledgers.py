@@ -20,6 +20,14 @@ if TYPE_CHECKING:
     from holdfast.spark.receipts import Receipt
 
 _COLUMNS = "query, sink, lineage, batch, plan, written_ms"
+# What Delta says of a table that is not there yet, which its first write will make.
+_NO_TABLE = (
+    "DELTA_MISSING_DELTA_TABLE",
+    "DELTA_TABLE_NOT_FOUND",
+    "TABLE_OR_VIEW_NOT_FOUND",
+    "does not exist",
+    "is only supported for Delta tables",
+)
 _MARKS: dict[str, Callable[[int], str]] = {
     "qmark": lambda _: "?",
     "format": lambda _: "%s",
@@ -178,7 +186,7 @@ class DeltaLedger:
             rows = spark.sql(f"DESCRIBE HISTORY {name}").select("userMetadata").toLocalIterator()
             found = [_metadata(row[0]) for row in rows]
         except Exception as error:
-            if "DELTA_MISSING_DELTA_TABLE" in str(error) or "does not exist" in str(error):
+            if any(words in str(error) for words in _NO_TABLE):
                 return ""
             raise
         return next((each["plan"] for each in found if each.get("key") == wanted), "")
