@@ -7,8 +7,8 @@ import java.util.Map;
 /**
  * Bytes that came with a listing, for the opens that follow it: bounded, and soon forgotten.
  *
- * <p>Each is given once, and only while the listing that it came with is fresh: a name may stand
- * for other bytes later, and those come with their own listing.
+ * <p>Each is given once, to the start of the query that it was listed for, and only while that
+ * listing is fresh: under another start, after a rollback, a name may stand for other bytes.
  */
 final class Cache {
   private static final long BYTES_MAX = 64L << 20;
@@ -22,7 +22,7 @@ final class Cache {
       return;
     }
     remove(at.toString());
-    kept.put(at.toString(), new Kept(body));
+    kept.put(at.toString(), new Kept(writer, body));
     bytes += body.length;
     Iterator<Map.Entry<String, Kept>> oldest = kept.entrySet().iterator();
     while (bytes > BYTES_MAX && oldest.hasNext()) {
@@ -32,10 +32,12 @@ final class Cache {
   }
 
   /** The bytes, if they came a moment ago. */
-  synchronized byte[] take(Location at) {
+  synchronized byte[] take(Location at, long writer) {
     Kept found = remove(at.toString());
-    boolean fresh = found != null && System.currentTimeMillis() - found.sinceMs < FRESH_MS;
-    return fresh ? found.body : null;
+    if (found == null || found.writer != writer) {
+      return null;
+    }
+    return System.currentTimeMillis() - found.sinceMs < FRESH_MS ? found.body : null;
   }
 
   private Kept remove(String key) {
@@ -45,10 +47,12 @@ final class Cache {
   }
 
   private static final class Kept {
+    final long writer;
     final byte[] body;
     final long sinceMs = System.currentTimeMillis();
 
-    Kept(byte[] body) {
+    Kept(long writer, byte[] body) {
+      this.writer = writer;
       this.body = body;
     }
   }

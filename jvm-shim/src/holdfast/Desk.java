@@ -174,7 +174,7 @@ final class Desk {
         nonce,
         () -> {
           try {
-            Source source = driver.open(query.root.child(path));
+            Source source = driver.open(query.root.child(path), query.writer);
             return source.ticket != null
                 ? ticket(source.ticket)
                 : new Wire.Out().octet(Wire.OK).flag(true).body(source.bytes, source.bytes.length).done();

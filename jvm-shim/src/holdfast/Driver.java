@@ -49,7 +49,7 @@ final class Driver implements Namespace {
   }
 
   @Override
-  public Source open(Location at) throws IOException {
+  public Source open(Location at, long writer) throws IOException {
     Query query = shown(at, false);
     if (query == null) {
       throw new FileNotFoundException(at + " does not exist");

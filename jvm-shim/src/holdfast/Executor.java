@@ -49,8 +49,8 @@ final class Executor implements Namespace {
   }
 
   @Override
-  public Source open(Location at) throws IOException {
-    byte[] kept = cache.take(at);
+  public Source open(Location at, long writer) throws IOException {
+    byte[] kept = cache.take(at, writer);
     if (kept != null) {
       return Source.of(kept);
     }

@@ -64,7 +64,7 @@ public final class HoldfastFileSystem extends FileSystem {
     if (draft != null) {
       return new FSDataInputStream(new BytesInput(draft.bytes()));
     }
-    Source source = Registry.names().open(at);
+    Source source = Registry.names().open(at, writers.of(at));
     return new FSDataInputStream(
         source.bytes == null ? new FileInput(source.ticket) : new BytesInput(source.bytes));
   }
@@ -211,7 +211,9 @@ public final class HoldfastFileSystem extends FileSystem {
   @Override
   public void copyToLocalFile(boolean deleteSource, Path from, Path to, boolean raw)
       throws IOException {
-    LocalCopy.write(Registry.names().open(at(from)), new File(to.toUri().getPath()));
+    Location at = at(from);
+    Source source = Registry.names().open(at, writers.of(at));
+    LocalCopy.write(source, new File(to.toUri().getPath()));
     if (deleteSource) {
       delete(from, false);
     }

@@ -17,7 +17,7 @@ interface Namespace {
   NavigableMap<String, Entry> list(Location at) throws IOException;
 
   /** A file's bytes, or a ticket for them. */
-  Source open(Location at) throws IOException;
+  Source open(Location at, long writer) throws IOException;
 
   void mkdirs(Location at, long writer) throws IOException;
 
