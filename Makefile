@@ -69,8 +69,12 @@ model: $(VENV)/.ready ## explore interleavings for MINUTES=5 (SEED=n repeats an 
 	@$(BIN)/python -m tests.model explore --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
 .PHONY: bench
-bench: $(VENV)/.ready ## figures beside what is required; writes build/bench-core.json
+bench: $(SHIM) ## Spark's checkpoints and ours, in turns (QUICK=1: a few batches); build/bench.json
 	@$(BIN)/python -m tests.bench
+
+.PHONY: bench-core
+bench-core: $(VENV)/.ready ## the core's figures beside what is required; build/bench-core.json
+	@$(BIN)/python -m tests.bench.core
 
 .PHONY: format
 format: $(VENV)/.ready ## put the code into its form
