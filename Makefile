@@ -12,7 +12,7 @@ SEED ?=
 
 .PHONY: help
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(VENV)/.ready: pyproject.toml
 	@echo "== setting up $(VENV): Spark and the rest, some 500 MB, once"
@@ -75,6 +75,14 @@ bench: $(SHIM) ## Spark's checkpoints and ours, in turns (QUICK=1: a few batches
 .PHONY: bench-core
 bench-core: $(VENV)/.ready ## the core's figures beside what is required; build/bench-core.json
 	@$(BIN)/python -m tests.bench.core
+
+.PHONY: bench-plot
+bench-plot: $(VENV)/.ready ## the last `make bench` as tests/bench/results/bench.svg, with its figures
+	@$(BIN)/python -m tests.bench.plot
+
+.PHONY: bench-growth
+bench-growth: $(SHIM) ## how cost grows with batches, partitions, live files and chain length
+	@$(BIN)/python -m tests.bench.growth
 
 .PHONY: format
 format: $(VENV)/.ready ## put the code into its form

@@ -9,33 +9,23 @@ import json
 import os
 import statistics
 import sys
-import tempfile
 import time
 from contextlib import ExitStack
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import boto3
 from rich.console import Console
 
 from holdfast.objectstore import open_store
-from tests.bench import figures, floor, latency, machine, tables
-from tests.bench.contenders import (
-    LATENCY_MS,
-    ON_S3,
-    S3,
-    SETTINGS,
-    Places,
-    Setting,
-    buckets,
-    session_conf,
-)
+from tests.bench import figures, machine, tables
+from tests.bench.contenders import ON_S3, S3, SETTINGS, Places, Setting, session_conf
+from tests.bench.ground import set_up
 from tests.bench.measure import Figure
 from tests.bench.rounds import Field
 from tests.bench.said import Said
 from tests.bench.traffic import Account
-from tests.s3 import s3a, server
+from tests.s3 import server
 from tests.spark.processes import Child
 
 if TYPE_CHECKING:
@@ -98,33 +88,6 @@ def measure(settings: Sequence[Setting], console: Console, *, quick: bool) -> di
     }
 
 
-def set_up(stack: ExitStack, choice: server.Choice, console: Console) -> Places:
-    """The server with its buckets, the proxy before it, and the jars."""
-    if choice.kind not in ("binary", "container"):
-        raise SystemExit(
-            "the bench reads MinIO's own metrics: install Go or Docker, not " + choice.name
-        )
-    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="holdfast-bench-")))
-    (folder / "minio").mkdir()
-    running = stack.enter_context(server.run(choice, folder / "minio"))
-    client = boto3.client(
-        "s3",
-        endpoint_url=running.endpoint,
-        aws_access_key_id=running.access_key,
-        aws_secret_access_key=running.secret_key,
-        region_name="us-east-1",
-    )
-    for bucket in buckets():
-        client.create_bucket(Bucket=bucket)
-    return Places(
-        folder=folder,
-        server=running,
-        proxy=stack.enter_context(latency.running(running.endpoint, LATENCY_MS / 1000)),
-        floor_jar=floor.build(folder / "bench.jar"),
-        s3a_jars=s3a.jars(console.print),
-    )
-
-
 def far_round_trip_ms(places: Places) -> float:
     """What one small PUT takes through the proxy."""
     store, took = open_store(places.store_url(is_far=True)), []
@@ -147,7 +110,7 @@ def large_commit(places: Places) -> dict[str, float]:
 
 def quickened(setting: Setting) -> Setting:
     counted = min(setting.counted, 10)
-    return replace(setting, rounds=1, batches=3, warmup=2, counted=counted)
+    return replace(setting, rounds=1, batches=3, warmup=2, counted=counted, counted_ours=10)
 
 
 def title_of(document: dict[str, Any]) -> str:

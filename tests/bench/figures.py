@@ -128,6 +128,7 @@ def _summary(taken: Taken) -> dict[str, Any]:
         "p50_ms": statistics.median(every),
         "p95_ms": percentile(every, 95),
         "restart_s": _rounded(statistics.median(taken.restart_ms) / 1000),
+        "cpu_ms": round(statistics.median(taken.cpu_ms)),
         "rounds_p50_ms": [statistics.median(batches) for batches in taken.batch_ms],
         "restarts_s": [_rounded(each / 1000) for each in taken.restart_ms],
         "parts_p50_ms": _parts(taken.parts),

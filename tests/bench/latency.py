@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import re
 import threading
+from concurrent.futures import Future
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -48,7 +49,8 @@ class LatencyProxy:
             pass  # the client has ended it
         finally:
             server_writer.close()
-            await answers
+            writer.close()
+            answers.cancel()
 
     async def _one_request(
         self, reader: asyncio.StreamReader, server: asyncio.StreamWriter
@@ -81,16 +83,27 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 def running(upstream: str, latency_s: float) -> Iterator[str]:
     """The proxy on a thread of its own; gives its endpoint."""
     proxy = LatencyProxy(upstream, latency_s)
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, name="latency-proxy", daemon=True)
-    thread.start()
-    started = asyncio.run_coroutine_threadsafe(
-        asyncio.start_server(proxy.serve, "127.0.0.1", 0, limit=_HEAD_BYTES_MAX), loop
+    started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event, int]] = Future()
+    thread = threading.Thread(
+        target=lambda: asyncio.run(_until_stopped(proxy, started)),
+        name="latency-proxy",
+        daemon=True,
     )
-    server = started.result(timeout=10)
+    thread.start()
+    loop, stop, port = started.result(timeout=10)
     try:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        yield f"http://127.0.0.1:{port}"
     finally:
-        loop.call_soon_threadsafe(server.close)
-        loop.call_soon_threadsafe(loop.stop)
+        loop.call_soon_threadsafe(stop.set)
         thread.join(timeout=10)
+
+
+async def _until_stopped(
+    proxy: LatencyProxy, started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event, int]]
+) -> None:
+    """Serve; connections that are open at the end are cut."""
+    server = await asyncio.start_server(proxy.serve, "127.0.0.1", 0, limit=_HEAD_BYTES_MAX)
+    stop = asyncio.Event()
+    started.set_result((asyncio.get_running_loop(), stop, server.sockets[0].getsockname()[1]))
+    await stop.wait()
+    server.close()

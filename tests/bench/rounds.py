@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from tests.bench.contenders import ON_S3, bucket_of, location, session_conf
+from tests.bench import machine
+from tests.bench.contenders import ON_S3, S3, bucket_of, location, session_conf
 from tests.bench.feed import Feed, make_pool
 from tests.spark.processes import Child
 
@@ -18,16 +19,18 @@ if TYPE_CHECKING:
     from tests.bench.said import Said
     from tests.bench.traffic import Account, Traffic
 
+T = TypeVar("T")
 _WORKER = "tests.bench.worker"
 _ROUND_SECONDS_MAX = 1800
 
 
 @dataclass(kw_only=True)
 class Taken:
-    """What one contender did in one setting; times in milliseconds, by round."""
+    """What one contender did in one setting, by round; processor time is of Python and the JVM."""
 
     batch_ms: list[list[float]] = field(default_factory=list)
     restart_ms: list[float] = field(default_factory=list)
+    cpu_ms: list[float] = field(default_factory=list)
     parts: list[dict[str, float]] = field(default_factory=list)
     per_batch: Traffic | None = None
     per_restart: Traffic | None = None
@@ -68,7 +71,8 @@ class Field:
                 )
         for lane in lanes:
             if setting.counted and lane.contender in ON_S3:
-                lane.count(account, setting.counted)
+                ours = lane.contender == S3
+                lane.count(account, setting.counted_ours if ours else setting.counted)
                 total = lane.taken.per_batch.total if lane.taken.per_batch else 0
                 self._said.step(f"{setting.name}: {lane.contender}: {total:,.2f} requests a batch")
         return {lane.contender: lane.taken for lane in lanes}
@@ -104,7 +108,10 @@ class Lane:
 
     def measure(self, batches: int) -> tuple[float, list[float]]:
         """The same, timed; the first batch of a start has all state to load, and is the restart."""
+        before = machine.cpu_ms(self._child.pid, self._child.jvm_pid)
         answer = self.run(1 + batches)
+        spent = machine.cpu_ms(self._child.pid, self._child.jvm_pid) - before
+        self.taken.cpu_ms.append(spent / (1 + batches))
         first, *rest = answer["batches"]
         restart, times = first["ended_ms"] - answer["started_ms"], [each["ms"] for each in rest]
         self.taken.restart_ms.append(restart)
@@ -132,8 +139,8 @@ class Lane:
         return self._child.answer(_ROUND_SECONDS_MAX)
 
 
-def turns(lanes: Sequence[Lane], rounds: int) -> Iterator[list[Lane]]:
+def turns(runners: Sequence[T], rounds: int) -> Iterator[list[T]]:
     """Who runs when: everybody once a round, and each round begins with another."""
     for number in range(rounds):
-        first = number % len(lanes)
-        yield [*lanes[first:], *lanes[:first]]
+        first = number % len(runners)
+        yield [*runners[first:], *runners[:first]]

@@ -19,7 +19,7 @@ def setting_table(setting: Mapping[str, Any]) -> Table:
     shown = Table(title=setting["title"], title_justify="left")
     shown.add_column("checkpoint on", no_wrap=True)
     for name in (
-        "p50 ms", "p95 ms", "x floor", "restart s", "x floor", "requests", "P/G/H/L/D",
+        "p50 ms", "p95 ms", "x floor", "CPU ms", "restart s", "x floor", "requests", "P/G/H/L/D",
         "KB", "$/month",
     ):  # fmt: skip
         shown.add_column(name, justify="right", no_wrap=True)
@@ -29,6 +29,7 @@ def setting_table(setting: Mapping[str, Any]) -> Table:
             f"{each['p50_ms']:,.0f}",
             f"{each['p95_ms']:,.0f}",
             f"{each['p50_of_floor']:.2f}",
+            f"{each['cpu_ms']:,.0f}",
             f"{each['restart_s']:.2f}",
             f"{each['restart_of_floor']:.2f}",
             *_traffic(each),

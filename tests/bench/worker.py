@@ -64,6 +64,11 @@ def wait_for(batches: int, seconds: float) -> None:
         time.sleep(_POLL_S)
 
 
+def finished() -> list[dict[str, Any]]:
+    """What the running query has finished since its start."""
+    return _batches(_RUNNING[-1])
+
+
 def end() -> None:
     _RUNNING.pop().stop()
 
