@@ -78,7 +78,7 @@ SETTINGS = (
         contenders=_ALL,
         rounds=5,
         batches=15,
-        warmup=30,
+        warmup=60,
         counted=20,
     ),
     Setting(

@@ -1,4 +1,4 @@
-"""`make bench-plot`: the figures as a picture for the README, and the figures beside it.
+"""`make bench-plot`: the figures as a picture, beside it as they are, and in the README's table.
 
 Plain SVG; its colours follow the reader's light or dark scheme.
 """
@@ -11,6 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.bench import markdown
 from tests.bench.contenders import TITLES
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 MEASURED = Path("build/bench.json")
 KEPT = Path(__file__).parent / "results" / "bench.json"
 PICTURE = Path(__file__).parent / "results" / "bench.svg"
+README = Path(__file__).parents[2] / "README.md"
 
 _WIDTH, _LABEL, _GAP, _VALUE = 860, 176, 40, 62
 _BAR, _STEP, _TOP = 14, 22, 64
@@ -49,6 +51,7 @@ def main() -> int:
     KEPT.parent.mkdir(exist_ok=True)
     KEPT.write_text(MEASURED.read_text())
     PICTURE.write_text(draw(document))
+    README.write_text(markdown.put_into(README.read_text(), document))
     print(f"written to {PICTURE.relative_to(Path.cwd())}, with the figures beside it")
     return 0
 

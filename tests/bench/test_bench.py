@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import http.client
 import http.server
+import json
 import threading
 import time
 import xml.etree.ElementTree as ET
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
 
-from tests.bench import figures, growth, latency, plot, traffic
+from tests.bench import figures, growth, latency, markdown, plot, traffic
 from tests.bench.contenders import SETTINGS, TITLES
 from tests.bench.rounds import Taken, turns
 from tests.bench.traffic import Traffic
@@ -103,8 +104,33 @@ def test_of_few_values_the_highest_is_the_95th_percentile() -> None:
     assert figures.percentile(list(range(100)), 95) == 95
 
 
+def test_the_readme_s_figures_are_those_that_were_kept() -> None:
+    """Written by `make bench-plot` and by nobody else."""
+    text = plot.README.read_text()
+    if plot.KEPT.exists() or markdown.BEGIN in text:
+        assert markdown.block(json.loads(plot.KEPT.read_text())) in text
+
+
+def test_a_readme_without_marks_stays_as_it_is() -> None:
+    """And one with marks has the table between them."""
+    document = example()
+    assert markdown.put_into("text", document) == "text"
+    marked = f"a {markdown.BEGIN} stale {markdown.END} b"
+    renewed = markdown.put_into(marked, document)
+    assert (renewed[:2], renewed[-2:]) == ("a ", " b")
+    assert "stale" not in renewed
+    assert "| **Holdfast, MinIO** | 0 | 105 | 0.5 |" in " ".join(renewed.replace("→", "").split())
+
+
 def test_the_picture_shows_every_contender_and_is_well_formed() -> None:
     """In a setting where not all have requests."""
+    root = ET.fromstring(plot.draw(example()))
+    shown = {element.text for element in root.iter("{http://www.w3.org/2000/svg}text")}
+    assert set(TITLES.values()) <= shown
+
+
+def example() -> dict[str, Any]:
+    """As a run would have written it, of one setting."""
     taken = {
         name: Taken(
             batch_ms=[[100.0, 110.0]],
@@ -115,12 +141,16 @@ def test_the_picture_shows_every_contender_and_is_well_formed() -> None:
         )
         for name in TITLES
     }
-    document = {
+    return {
         "machine": {"cores": 2},
-        "versions": {"spark": "4.3.0", "holdfast": "0.1.0"},
+        "versions": {
+            "spark": "4.3.0",
+            "holdfast": "0.1.0",
+            "java": "17",
+            "python": "3.11",
+            "hadoop-aws": "3.5.0",
+        },
         "date": "2026-11-16 13:00 UTC",
+        "prices": figures.PRICE,
         "settings": {"hdfs-10": figures.summary(SETTINGS[0], taken)},
     }
-    root = ET.fromstring(plot.draw(document))
-    shown = {element.text for element in root.iter("{http://www.w3.org/2000/svg}text")}
-    assert set(TITLES.values()) <= shown
