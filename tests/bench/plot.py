@@ -23,7 +23,8 @@ PICTURE = Path(__file__).parent / "results" / "bench.svg"
 README = Path(__file__).parents[2] / "README.md"
 
 _WIDTH, _LABEL, _GAP, _VALUE = 860, 176, 40, 62
-_BAR, _STEP, _TOP = 14, 22, 64
+_BAR, _STEP, _TOP = 14, 22, 66
+_ROWS = 28  # from a setting's title to its first bar
 _STYLE = """\
   text { font: 12px system-ui, sans-serif; fill: #1f2328; }
   .title { font-size: 14px; font-weight: 600; }
@@ -61,11 +62,11 @@ def draw(document: Mapping[str, Any]) -> str:
     parts, top = list(_heading(document)), _TOP
     for setting in document["settings"].values():
         parts += _setting(setting, top)
-        top += 44 + _STEP * len(setting["contenders"])
+        top += _ROWS + 28 + _STEP * len(setting["contenders"])
     body = "\n".join(parts)
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {top}" '
-        f'width="{_WIDTH}" height="{top}" role="img">\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-8 0 {_WIDTH + 16} {top}" '
+        f'width="{_WIDTH + 16}" height="{top}" role="img">\n'
         f"<title>Holdfast beside Spark's own checkpoints</title>\n"
         f"<style>\n{_STYLE}\n</style>\n{body}\n</svg>\n"
     )
@@ -92,16 +93,16 @@ def _setting(setting: Mapping[str, Any], top: int) -> Iterator[str]:
     )
     contenders = setting["contenders"]
     for row, name in enumerate(contenders):
-        yield _text(0, top + 18 + row * _STEP + _BAR - 2, TITLES[name])
+        yield _text(0, top + _ROWS + row * _STEP + _BAR - 2, TITLES[name])
     for left, key, caption, shown in charts:
         known = {name: each[key] for name, each in contenders.items() if key in each}
         if not known:
             continue
-        yield _text(left, top, caption, css="small")
+        yield _text(left, top + _ROWS - 8, caption, css="small")
         for row, name in enumerate(contenders):
             if name in known:
                 length = (half - _VALUE) * known[name] / (max(known.values()) or 1)
-                y = top + 18 + row * _STEP
+                y = top + _ROWS + row * _STEP
                 yield _bar(left, y, length, name)
                 yield _text(left + length + 6, y + _BAR - 2, shown(known[name]))
 
