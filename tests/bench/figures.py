@@ -43,7 +43,7 @@ def required(settings: Mapping[str, Any], round_trip_ms: float) -> Iterator[Figu
     """The lines of design section 8, with what was measured."""
     for name, setting in settings.items():
         if setting["latency_ms"]:
-            yield from _far(setting, settings, round_trip_ms)
+            yield from _far(setting, round_trip_ms)
         else:
             yield from _near(name, setting["contenders"])
 
@@ -100,15 +100,9 @@ def _near(name: str, contenders: Mapping[str, Any]) -> Iterator[Figure]:
         )
 
 
-def _far(
-    setting: Mapping[str, Any], settings: Mapping[str, Any], round_trip_ms: float
-) -> Iterator[Figure]:
+def _far(setting: Mapping[str, Any], round_trip_ms: float) -> Iterator[Figure]:
     contenders = setting["contenders"]
-    floor = min(
-        each["contenders"][FLOOR]["p50_ms"]
-        for each in (setting, *settings.values())
-        if each["partitions"] == setting["partitions"] and each["provider"] == setting["provider"]
-    )
+    floor = contenders[FLOOR]["p50_ms"]
     for limit, how in (
         (floor + 2 * round_trip_ms, f"floor + 2 round trips of {round_trip_ms:.0f} ms"),
         (_FAR_MS_MAX, "at all"),
