@@ -32,16 +32,17 @@ _MORE_PROGRESS = {"spark.sql.streaming.numRecentProgressUpdates": "2000"}
 
 
 def lines(*, quick: bool) -> Iterator[Line]:
-    batches = [size for size in BATCHES if not quick or size <= 30]
+    batches = [size for size in BATCHES if not quick or size <= 100]
     partitions = [size for size in PARTITIONS if not quick or size <= 50]
     console = Console()
     with ExitStack() as stack:
         places = set_up(stack, server.choose(console.print), console)
-        said = Said(console, 1 + len(batches) + 2 * len(partitions))
+        said = Said(console, 2 + len(batches) + 2 * len(partitions))
         field = Field(stack, places, said)
         lane = Watched(field, S3, places)
-        lane.grow(_setting("warm", 2), [_WARMUP])
-        said.step("Spark is warm")
+        for each in (lane, Watched(field, FLOOR, places)):
+            each.grow(_setting("warm", 10), [_WARMUP])
+            said.step("Spark is warm")
         yield from _by_batches(lane, batches, said)
         yield from _by_partitions(field, places, partitions, said)
 
