@@ -12,7 +12,7 @@ SEED ?=
 
 .PHONY: help
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(VENV)/.ready: pyproject.toml
 	@echo "== setting up $(VENV): Spark and the rest, some 500 MB, once"
@@ -69,8 +69,20 @@ model: $(VENV)/.ready ## explore interleavings for MINUTES=5 (SEED=n repeats an 
 	@$(BIN)/python -m tests.model explore --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
 .PHONY: bench
-bench: $(VENV)/.ready ## figures beside what is required; writes build/bench-core.json
+bench: $(SHIM) ## Spark's checkpoints and ours, in turns (QUICK=1: a few batches); build/bench.json
 	@$(BIN)/python -m tests.bench
+
+.PHONY: bench-core
+bench-core: $(VENV)/.ready ## the core's figures beside what is required; build/bench-core.json
+	@$(BIN)/python -m tests.bench.core
+
+.PHONY: bench-plot
+bench-plot: $(VENV)/.ready ## the last `make bench` as tests/bench/results/bench.svg, with its figures
+	@$(BIN)/python -m tests.bench.plot
+
+.PHONY: bench-growth
+bench-growth: $(SHIM) ## how cost grows with batches, partitions, live files and chain length
+	@$(BIN)/python -m tests.bench.growth
 
 .PHONY: format
 format: $(VENV)/.ready ## put the code into its form

@@ -1,78 +1,130 @@
-"""`make bench`: prints a table of what was measured beside what is required, and writes JSON.
+"""`make bench`: one query, six kinds of checkpoint, in turns; a table of figures, and JSON.
 
-Each group runs in a process of its own: what a call costs depends on what a heap went through.
+`QUICK=1` runs a few batches of each, to see that it works; its times say nothing.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import platform
-import subprocess
+import statistics
 import sys
-from dataclasses import asdict
-from functools import partial
+import time
+from contextlib import ExitStack
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.table import Table
 
-from holdfast.version import VERSION
-from tests.bench import chain, packs
+from holdfast.objectstore import open_store
+from tests.bench import figures, machine, tables
+from tests.bench.contenders import ON_S3, S3, SETTINGS, Places, Setting, session_conf
+from tests.bench.ground import set_up
 from tests.bench.measure import Figure
+from tests.bench.rounds import Field
+from tests.bench.said import Said
+from tests.bench.traffic import Account
+from tests.s3 import server
+from tests.spark.processes import Child
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Sequence
 
-OUTPUT = Path("build/bench-core.json")
-GROUPS: dict[str, Callable[[], Iterator[Figure]]] = {
-    "recovery": chain.recovery,
-    "commits": chain.commits,
-    "manifests": chain.manifests,
-    **{kind: partial(packs.figures, kind) for kind in packs.KINDS},
-}
+OUTPUT = Path("build/bench.json")
+_ROUND_TRIPS = 20
+_LARGE_SECONDS_MAX = 600
 
 
-def main(arguments: list[str]) -> int:
-    if arguments:
-        print(json.dumps([asdict(figure) for figure in GROUPS[arguments[0]]()]))
-        return 0
-    console = Console()
-    found: list[Figure] = []
-    with console.status("measuring") as status:
-        for group in GROUPS:
-            status.update(f"measuring {group}")
-            found += in_own_process(group)
-    console.print(table(found))
+def main(arguments: Sequence[str]) -> int:
+    quick = os.environ.get("QUICK", "") not in ("", "0")
+    console = Console(width=None if sys.stdout.isatty() else 140)
+    settings = [
+        quickened(setting) if quick else setting
+        for setting in SETTINGS
+        if not arguments or setting.name in arguments
+    ]
+    document = measure(settings, console, quick=quick)
     OUTPUT.parent.mkdir(exist_ok=True)
-    document = {"version": VERSION, "machine": machine(), "figures": [asdict(f) for f in found]}
     OUTPUT.write_text(json.dumps(document, indent=2) + "\n")
-    console.print(f"written to {OUTPUT}")
-    return 0 if all(figure.holds for figure in found) else 1
+    found = [Figure(**each) for each in document["required"]]
+    for setting in document["settings"].values():
+        console.print(tables.setting_table(setting))
+    console.print(tables.required_table(found, title_of(document)))
+    console.print(f"written to {OUTPUT}; prices: {figures.PRICE}, requests only, a batch each 10 s")
+    # A few batches tell how many requests there are, and nothing of times.
+    decisive = [each for each in found if not quick or each.unit == figures.REQUESTS]
+    return 0 if all(each.holds for each in decisive) else 1
 
 
-def in_own_process(group: str) -> list[Figure]:
-    command = [sys.executable, "-m", "tests.bench", group]
-    run = subprocess.run(command, stdout=subprocess.PIPE, check=True)
-    return [Figure(**figure) for figure in json.loads(run.stdout)]
+def measure(settings: Sequence[Setting], console: Console, *, quick: bool) -> dict[str, Any]:
+    """Everything, as it is written down."""
+    said = Said(console, sum(_steps(setting) for setting in settings) + 1)
+    before = machine.load()
+    with ExitStack() as stack:
+        choice = server.choose(console.print)
+        places = set_up(stack, choice, console)
+        account = Account(places.server.endpoint)
+        field = Field(stack, places, said)
+        taken = {
+            setting.name: figures.summary(setting, field.race(setting, account))
+            for setting in settings
+        }
+        round_trip_ms = far_round_trip_ms(places)
+        big = large_commit(places)
+        said.step("64 MB were committed")
+    required = [*figures.required(taken, round_trip_ms), *figures.required_large(big)]
+    return {
+        "date": machine.now(),
+        "quick": quick,
+        "machine": machine.machine(),
+        "load": {"before": before, "after": machine.load()},
+        "versions": machine.versions(f"MinIO ({choice.kind})"),
+        "prices": figures.PRICE,
+        "far_round_trip_ms": round(round_trip_ms, 1),
+        "settings": taken,
+        "large": big,
+        "required": [asdict(figure) for figure in required],
+    }
 
 
-def table(found: list[Figure]) -> Table:
-    shown = Table(title=f"holdfast {VERSION}, core, on {machine()}")
-    shown.add_column("figure")
-    shown.add_column("measured", justify="right")
-    shown.add_column("required", justify="right")
-    shown.add_column("")
-    for figure in found:
-        verdict = "[green]holds" if figure.holds else "[red]missed"
-        required = f"{figure.relation} {figure.required:g} {figure.unit}"
-        shown.add_row(figure.name, f"{figure.measured:.3g} {figure.unit}", required, verdict)
-    return shown
+def far_round_trip_ms(places: Places) -> float:
+    """What one small PUT takes through the proxy."""
+    store, took = open_store(places.store_url(is_far=True)), []
+    for number in range(_ROUND_TRIPS):
+        started = time.perf_counter()
+        store.put(f"plain/{number}", b"x" * 2000)
+        took.append((time.perf_counter() - started) * 1000)
+    return statistics.median(took)
 
 
-def machine() -> str:
-    return f"{os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()}"
+def large_commit(places: Places) -> dict[str, float]:
+    """In a process of its own, whose memory nothing else has stretched."""
+    with Child(places.folder / "large.log") as child:
+        conf = session_conf(S3, places)
+        child.jvm_pid = int(child.call("tests.bench.worker:open_session", conf=conf))
+        child.send("tests.bench.large:run", store=places.store_url())
+        found: dict[str, float] = child.answer(_LARGE_SECONDS_MAX)
+        return found
+
+
+def quickened(setting: Setting) -> Setting:
+    counted = min(setting.counted, 10)
+    return replace(setting, rounds=1, batches=3, warmup=2, counted=counted, counted_ours=10)
+
+
+def title_of(document: dict[str, Any]) -> str:
+    on, of = document["machine"], document["versions"]
+    return (
+        f"holdfast {of['holdfast']}, Spark {of['spark']}, {on['cores']} cores, "
+        f"{on['memory_gib']} GiB, {document['date']}, load {document['load']['before']} → "
+        f"{document['load']['after']}{', QUICK: times say nothing' if document['quick'] else ''}"
+    )
+
+
+def _steps(setting: Setting) -> int:
+    counted = [each for each in setting.contenders if setting.counted and each in ON_S3]
+    return len(setting.contenders) * (1 + setting.rounds) + len(counted)
 
 
 if __name__ == "__main__":

@@ -141,12 +141,13 @@ def _started(
 
 
 def _minio_environment(user: str, password: str) -> dict[str, str]:
-    """With a key for server-side encryption, and without the web console."""
+    """With a key for server-side encryption and open metrics, without the web console."""
     key = base64.b64encode(secrets.token_bytes(32)).decode()
     return {
         "MINIO_ROOT_USER": user,
         "MINIO_ROOT_PASSWORD": password,
         "MINIO_BROWSER": "off",
+        "MINIO_PROMETHEUS_AUTH_TYPE": "public",
         "MINIO_KMS_SECRET_KEY": f"{KMS_KEY}:{key}",
     }
 

@@ -187,9 +187,13 @@ final class Driver implements Namespace {
   /** The query to read from, current; null if there is none. */
   private Query shown(Location at, boolean listing) throws IOException {
     Query known = find(at);
-    if (known != null && (Threads.isTask() || isCurrent(known, listing))) {
+    boolean maintains = Threads.isMaintenance();
+    if (known != null && (maintains || Threads.isTask() || isCurrent(known, listing))) {
       enter(known);
       return known;
+    }
+    if (maintains) {
+      return null; // its run has ended: Spark closes each state store, and lists it once more
     }
     synchronized (lock(at.key())) {
       long number = known == null || known.isClaim() ? 0 : known.checkpoint;

@@ -6,6 +6,7 @@ import org.apache.spark.TaskContext;
 /** Who is calling: Spark tells its threads apart by name, and so do we. */
 final class Threads {
   private static final String STREAM = "stream execution thread for ";
+  private static final String MAINTENANCE = "state-store-maintenance";
   private static final String MANAGER = "StreamingQueryManager";
 
   private Threads() {}
@@ -17,6 +18,11 @@ final class Threads {
 
   static boolean isTask() {
     return TaskContext.get() != null;
+  }
+
+  /** Whether this thread keeps the state stores of running queries in order. */
+  static boolean isMaintenance() {
+    return Thread.currentThread().getName().startsWith(MAINTENANCE);
   }
 
   /** Whether a run of the query with this id is alive. */

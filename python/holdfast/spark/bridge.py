@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
+import orjson
 from py4j.java_gateway import JavaClass
 from py4j.protocol import Py4JJavaError
 from pyspark import SparkContext
@@ -25,10 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming.listener import StreamingQueryListener
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     from holdfast.objectstore import Presigned
+    from holdfast.spark.listener import StatusListener
 
 JavaError = Py4JJavaError
 _SINK_FIELDS = {"source": "sink", "outputMode": "output mode"}
@@ -98,6 +99,37 @@ class PythonSide:
         return _answered(lambda: _lines("ok", self._host.end(query, claim)))
 
 
+class ListenerSide:
+    """Spark's listener of queries, in Python, which asks the JVM for an event in one piece.
+
+    PySpark's own asks for each field by itself, some six hundred calls a batch, just when the next
+    batch's intent needs this process.
+    """
+
+    class Java:
+        implements = ("org.apache.spark.sql.streaming.PythonStreamingQueryListener",)
+
+    def __init__(self, listener: StatusListener) -> None:
+        self._listener = listener
+
+    def onQueryStarted(self, event: Any) -> None:  # noqa: ANN401, N802 - py4j's type, Spark's name
+        """Spark calls this while the query starts: nothing may wait here."""
+
+    def onQueryProgress(self, event: Any) -> None:  # noqa: ANN401, N802 - as above
+        self._listener.progressed(orjson.loads(event.progress().json()))
+
+    def onQueryIdle(self, event: Any) -> None:  # noqa: ANN401, N802 - as above
+        """No batch, no checkpoint."""
+
+    def onQueryTerminated(self, event: Any) -> None:  # noqa: ANN401, N802 - as above
+        error = event.exception()
+        self._listener.terminated(
+            event.id().toString(),
+            event.runId().toString(),
+            error.get() if error.isDefined() else "",
+        )
+
+
 def attach(spark: SparkSession, host: Host) -> None:
     """Tell the JVM that Python is ready to decide."""
     context = spark.sparkContext
@@ -108,12 +140,21 @@ def attach(spark: SparkSession, host: Host) -> None:
     )
 
 
-def detach(spark: SparkSession, listener: StreamingQueryListener) -> None:
+def listen(spark: SparkSession, listener: StatusListener) -> Any:  # noqa: ANN401 - py4j's type
+    """Tell a listener of all queries of this session; gives what `detach` takes away."""
+    jvm: Any = spark.sparkContext._jvm  # noqa: SLF001 - PySpark has no public way
+    wrapper = jvm.org.apache.spark.sql.streaming.PythonStreamingQueryListenerWrapper
+    java = wrapper(ListenerSide(listener))
+    spark.streams._jsqm.addListener(java)  # noqa: SLF001 - the public way takes PySpark's own
+    return java
+
+
+def detach(spark: SparkSession, listener: Any) -> None:  # noqa: ANN401 - py4j's type
     """Let the JVM call Python no more; one that is gone already does not."""
     context = spark.sparkContext
     try:
         context._jsc.sc().listenerBus().waitUntilEmpty(_LISTENERS_MS)  # noqa: SLF001 - PySpark has no public way
-        spark.streams.removeListener(listener)
+        spark.streams._jsqm.removeListener(listener)  # noqa: SLF001 - as above
         _shim(context._jvm).detach()  # noqa: SLF001 - as above
     except Exception as error:  # noqa: BLE001 - the process ends, and so does the JVM
         _LOG.debug("the JVM was gone first: %s", error)

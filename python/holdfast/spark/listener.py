@@ -2,44 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from pyspark.sql.streaming.listener import StreamingQueryListener
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pyspark.sql.streaming.listener import (
-        QueryIdleEvent,
-        QueryProgressEvent,
-        QueryStartedEvent,
-        QueryTerminatedEvent,
-    )
+    from collections.abc import Mapping
 
     from holdfast.spark.host import Host
 
 
-class StatusListener(StreamingQueryListener):
-    """Called by Spark's listener bus, after the fact; nothing is decided here."""
+class StatusListener:
+    """Told by Spark's listener bus, after the fact; nothing is decided here."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
 
-    def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802 - Spark's name
-        """Spark calls this while the query starts: nothing may wait here."""
-
-    def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802 - Spark's name
-        progress = event.progress
-        record = self._host.record_of(str(progress.id))
+    def progressed(self, progress: Mapping[str, Any]) -> None:
+        """A batch is done; this is Spark's JSON of it."""
+        record = self._host.record_of(progress["id"])
         if record is not None:
             record.progressed(
-                name=progress.name or "",
-                rows=progress.numInputRows,
-                batch_ms=progress.durationMs.get("triggerExecution", 0),
+                name=progress.get("name") or "",
+                rows=progress["numInputRows"],
+                batch_ms=progress["durationMs"].get("triggerExecution", 0),
             )
 
-    def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802 - Spark's name
-        """No batch, no checkpoint."""
-
-    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802 - Spark's name
-        record = self._host.record_of(str(event.id))
+    def terminated(self, query_id: str, run_id: str, exception: str) -> None:
+        """A query has ended, with an error's text or without."""
+        record = self._host.record_of(query_id)
         if record is not None:
-            record.terminated(str(event.runId), event.exception or "")
+            record.terminated(run_id, exception)

@@ -6,7 +6,7 @@ import atexit
 import contextlib
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from holdfast.errors import MisuseError
@@ -118,7 +118,7 @@ class _Current:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self.application = ""
-        self._listeners: WeakKeyDictionary[SparkSession, StatusListener] = WeakKeyDictionary()
+        self._listeners: WeakKeyDictionary[SparkSession, Any] = WeakKeyDictionary()
         self.host: Host | None = None
 
     def use(self, spark: SparkSession, options: Options) -> None:
@@ -135,8 +135,7 @@ class _Current:
             host = self.host
         bridge.attach(spark, host)
         if spark not in self._listeners:
-            self._listeners[spark] = StatusListener(host)
-            spark.streams.addListener(self._listeners[spark])
+            self._listeners[spark] = bridge.listen(spark, StatusListener(host))
 
     def leave(self) -> None:
         """The process ends: the JVM, which ends later, must not call it any more."""

@@ -1,0 +1,158 @@
+"""From what was taken to figures, and from figures to what is required of them."""
+
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING, Any
+
+from holdfast.objectstore import S3_STANDARD
+from tests.bench.contenders import FLOOR, LOCAL, S3, SPARK
+from tests.bench.large import TOTAL_BYTES
+from tests.bench.measure import Figure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from tests.bench.contenders import Setting
+    from tests.bench.rounds import Taken
+    from tests.bench.traffic import Traffic
+
+REQUESTS = "requests"
+PRICE = f"{S3_STANDARD.name}, {S3_STANDARD.as_of}"
+_FAR_MS_MAX = 600
+
+
+def summary(setting: Setting, taken: Mapping[str, Taken]) -> dict[str, Any]:
+    """Everything that is known of one setting, as it is written down."""
+    contenders = {name: _summary(each) for name, each in taken.items()}
+    floor = contenders[FLOOR]
+    for each in contenders.values():
+        each["p50_of_floor"] = _rounded(each["p50_ms"] / floor["p50_ms"])
+        each["restart_of_floor"] = _rounded(each["restart_s"] / floor["restart_s"])
+    return {
+        "title": setting.title,
+        "partitions": setting.partitions,
+        "provider": setting.provider,
+        "latency_ms": setting.latency_ms,
+        "batches": setting.rounds * setting.batches,
+        "contenders": contenders,
+    }
+
+
+def required(settings: Mapping[str, Any], round_trip_ms: float) -> Iterator[Figure]:
+    """The lines of design section 8, with what was measured."""
+    for name, setting in settings.items():
+        if setting["latency_ms"]:
+            yield from _far(setting, round_trip_ms)
+        else:
+            yield from _near(name, setting["contenders"])
+
+
+def required_large(large: Mapping[str, float]) -> Iterator[Figure]:
+    """The commit of 64 MB."""
+    yield Figure(
+        name="a commit of 64 MB in 200 files, beyond the PUT itself",
+        measured=large["commit_s"] - large["put_s"],
+        required=2,
+        relation="at most",
+        unit="s",
+    )
+    for kind, key in (("the driver's JVM heap", "heap_bytes"), ("Python's memory", "python_bytes")):
+        yield Figure(
+            name=f"the same, growth of {kind}",
+            measured=large[key] / TOTAL_BYTES,
+            required=2,
+            relation="at most",
+            unit="x those bytes",
+        )
+
+
+def _near(name: str, contenders: Mapping[str, Any]) -> Iterator[Figure]:
+    if "requests" in contenders[S3]:
+        yield Figure(
+            name=f"{name}: requests a batch, Holdfast on MinIO",
+            measured=contenders[S3]["requests"],
+            required=2.2,
+            relation="at most",
+            unit=REQUESTS,
+        )
+    yield Figure(
+        name=f"{name}: p50 batch, Holdfast on MinIO",
+        measured=contenders[S3]["p50_of_floor"],
+        required=1.15,
+        relation="at most",
+        unit="x floor",
+    )
+    yield Figure(
+        name=f"{name}: p50 batch, Holdfast's local store against Spark's local checkpoint",
+        measured=contenders[LOCAL]["p50_ms"] / contenders[SPARK]["p50_ms"],
+        required=1,
+        relation="at most",
+        unit="x Spark",
+    )
+    for store in (LOCAL, S3):
+        yield Figure(
+            name=f"{name}: restart to the first finished batch, {store}",
+            measured=contenders[store]["restart_of_floor"],
+            required=2,
+            relation="at most",
+            unit="x floor",
+        )
+
+
+def _far(setting: Mapping[str, Any], round_trip_ms: float) -> Iterator[Figure]:
+    contenders = setting["contenders"]
+    floor = contenders[FLOOR]["p50_ms"]
+    for limit, how in (
+        (floor + 2 * round_trip_ms, f"floor + 2 round trips of {round_trip_ms:.0f} ms"),
+        (_FAR_MS_MAX, "at all"),
+    ):
+        yield Figure(
+            name=f"{setting['title']}: p50 batch, Holdfast on MinIO, {how}",
+            measured=contenders[S3]["p50_ms"],
+            required=round(limit),
+            relation="at most",
+            unit="ms",
+        )
+
+
+def _summary(taken: Taken) -> dict[str, Any]:
+    every = [each for batches in taken.batch_ms for each in batches]
+    found: dict[str, Any] = {
+        "p50_ms": statistics.median(every),
+        "p95_ms": percentile(every, 95),
+        "restart_s": _rounded(statistics.median(taken.restart_ms) / 1000),
+        "cpu_ms": round(statistics.median(taken.cpu_ms)),
+        "rounds_p50_ms": [statistics.median(batches) for batches in taken.batch_ms],
+        "restarts_s": [_rounded(each / 1000) for each in taken.restart_ms],
+        "parts_p50_ms": _parts(taken.parts),
+    }
+    if taken.per_batch is not None and taken.per_restart is not None:
+        found |= _traffic(taken.per_batch)
+        found["restart_requests"] = taken.per_restart.total
+    return found
+
+
+def _traffic(each: Traffic) -> dict[str, Any]:
+    return {
+        "requests": _rounded(each.total),
+        "requests_by_verb": {verb: _rounded(count) for verb, count in each.requests.items()},
+        "bytes_in": round(each.bytes_in),
+        "bytes_out": round(each.bytes_out),
+        "usd_per_month": _rounded(each.usd_per_month()),
+    }
+
+
+def _parts(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    names = sorted({name for each in parts for name in each})
+    return {name: statistics.median(each.get(name, 0) for each in parts) for name in names}
+
+
+def percentile(values: Sequence[float], percent: int) -> float:
+    """The value below which so many percent are; of few values, the highest."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, len(ordered) * percent // 100)]
+
+
+def _rounded(value: float) -> float:
+    return round(value, 3)
