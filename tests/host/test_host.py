@@ -181,7 +181,7 @@ def test_a_line_of_a_newer_shim_is_an_error(make_host: Callable[..., Host]) -> N
         jvm.host.intent(jvm.key, jvm.claim, 0, "?\twhat\n")
 
 
-@pytest.mark.parametrize("path", ["orders/commits", "state", ""])
+@pytest.mark.parametrize("path", ["orders/commits", "state"])
 def test_what_was_meant_for_reading_starts_nothing(
     make_host: Callable[..., Host], path: str
 ) -> None:

@@ -54,6 +54,7 @@ final class Desk {
       return failed("BridgeError: an executor speaks version " + version + " of Holdfast's messages");
     }
     long nonce = in.number();
+    boolean maintains = in.flag();
     byte kind = in.octet();
     counts.merge(Wire.name(kind), 1L, Long::sum);
     if (kind == Wire.SETTINGS) {
@@ -62,6 +63,9 @@ final class Desk {
     }
     Location at = new Location(in.text(), in.text());
     Query query = driver.inMemory(at);
+    if (query == null && maintains) {
+      return new Wire.Out().octet(Wire.ABSENT).done(); // its run has ended
+    }
     if (query == null || kind == Wire.SIGN || kind == Wire.FINISH) {
       return deferred.answer(nonce, () -> withPython(kind, at, in));
     }

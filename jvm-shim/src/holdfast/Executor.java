@@ -127,6 +127,7 @@ final class Executor implements Namespace {
     return new Wire.Out()
         .octet(Wire.VERSION)
         .number(ThreadLocalRandom.current().nextLong())
+        .flag(Threads.isMaintenance())
         .octet(kind);
   }
 

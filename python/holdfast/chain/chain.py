@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from holdfast.chain.claim import claim
@@ -23,7 +22,7 @@ from holdfast.settings import ChainSettings
 from holdfast.sparkfiles.identity import Clone as SparkClone
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from holdfast.chain.head import Head
     from holdfast.chain.writer import ChainWriter, Committed
@@ -60,9 +59,21 @@ class Chain:
         """Find the newest valid checkpoint; only reads."""
         return recover(self.context, deep=deep)
 
-    def claim(self, *, deep: bool = False) -> ChainWriter:
-        """Take the chain over; earlier writers are fenced."""
-        return claim(self.context, read=partial(recover, deep=deep))
+    def claim(
+        self, *, deep: bool = False, on_fresh: Callable[[], None] | None = None
+    ) -> ChainWriter:
+        """Take the chain over; earlier writers are fenced.
+
+        `on_fresh` is called before the first record of a new chain is written, and may refuse it.
+        """
+
+        def read(context: Context) -> Recovery:
+            found = recover(context, deep=deep)
+            if on_fresh is not None and not found.head.number:
+                on_fresh()
+            return found
+
+        return claim(self.context, read=read)
 
     def read(self, head: Head, paths: Collection[str] | None = None) -> dict[str, bytes]:
         """Bytes of the files that a head shows."""

@@ -44,7 +44,7 @@ class NewFile:
 
     path: str
     mtime_ms: int
-    body: bytes = b""
+    body: Body = b""
     uploaded: ObjectRef | None = None
 
     def __post_init__(self) -> None:

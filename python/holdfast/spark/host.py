@@ -51,6 +51,14 @@ class Recovered:
     catalog: str = CATALOG
 
 
+class _BelowError(Exception):
+    """A path is inside a query's checkpoint."""
+
+    def __init__(self, root: str) -> None:
+        super().__init__(root)
+        self.root = root
+
+
 class Host:
     """One per Spark context; the JVM's events come from many threads."""
 
@@ -106,15 +114,15 @@ class Host:
             raise
 
     def _start(self, store: str, path: str) -> Recovered:
-        root = self._stores.root_of(store, path)
-        if root is None:
-            _require_new_root(path)
-        elif root != path:
-            return self._below(store, path, root)
         meter = Meter()
         chain = self._stores.chain(store, path, meter)
         self._stores.certified(store)
-        writer = chain.claim(deep=self.options.validate)
+        try:
+            writer = chain.claim(
+                deep=self.options.validate, on_fresh=lambda: self._require_root(store, path)
+            )
+        except _BelowError as below:
+            return self._below(store, path, below.root)
         head = writer.head
         spool = self._spool.directory()
         shown = Shown(chain, lambda: writer.head, spool)
@@ -291,6 +299,13 @@ class Host:
             self._background.submit(run.warn, run.parts.writer.write_hint)
         if done.full:
             self._background.submit(run.warn, run.parts.writer.retain)
+
+    def _require_root(self, store: str, path: str) -> None:
+        """A new chain is begun only where no query is, at a path that can be a query's."""
+        outer = self._stores.root_of(store, path.rpartition("/")[0])
+        if outer is not None:
+            raise _BelowError(outer)
+        _require_new_root(path)
 
     def _below(self, store: str, path: str, root: str) -> Recovered:
         """A directory inside a query that is not run here: for a reader, never a start."""

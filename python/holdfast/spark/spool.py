@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import mmap
 import os
 import shutil
 import tempfile
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast.errors import BridgeError, ConfigError
+from holdfast.settings import KIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 _PREFIX = "holdfast-spool-"
 _LOCK = "lock"
+_MAPPED_BYTES_MIN = 64 * KIB
 
 
 class SpoolRoot:
@@ -66,14 +69,16 @@ class SpoolDirectory:
         self.path = path
         self._made = 0
 
-    def read(self, segment: str, offset: int, size: int) -> bytes:
-        """Bytes of a segment.
+    def read(self, segment: str, offset: int, size: int) -> bytes | memoryview:
+        """Bytes of a segment; many are mapped and not copied, so that a commit is in memory once.
 
         Raises:
             BridgeError: the segment is not what the JVM said.
         """
         try:
             with (self.path / segment).open("rb") as file:
+                if size >= _MAPPED_BYTES_MIN and offset + size <= os.fstat(file.fileno()).st_size:
+                    return _mapped(file.fileno(), offset, size)
                 body = os.pread(file.fileno(), size, offset)
         except OSError as error:
             raise _unreadable(segment, str(error.strerror)) from error
@@ -106,6 +111,13 @@ def sweep(base: Path) -> None:
         # Somebody else's, or still in use: not ours to take away.
         with contextlib.suppress(OSError), _locked(path / _LOCK):
             shutil.rmtree(path, ignore_errors=True)
+
+
+def _mapped(handle: int, offset: int, size: int) -> memoryview:
+    """A part of a file that is only appended to."""
+    start = offset - offset % mmap.ALLOCATIONGRANULARITY
+    whole = mmap.mmap(handle, offset + size - start, access=mmap.ACCESS_READ, offset=start)
+    return memoryview(whole)[offset - start :]
 
 
 def _locked(path: Path) -> IO[bytes]:

@@ -24,6 +24,7 @@ class Stores:
         self._clock = clock
         self._lock = threading.Lock()
         self._opened: dict[str, ObjectStore] = {}
+        self._certified: list[ObjectStore] = []
 
     def set_options(self, options: Options) -> None:
         """Other settings; a store whose URL has changed is opened again at its next use."""
@@ -46,8 +47,11 @@ class Stores:
             return self._opened[name]
 
     def certified(self, name: str) -> None:
-        """Require the store's verdict, or certify it now: see `ensure_certified`."""
-        ensure_certified(self.open(name), clock=self._clock)
+        """Require the store's verdict, once for all queries, or certify it now."""
+        store = self.open(name)
+        if store not in self._certified:
+            ensure_certified(store, clock=self._clock)
+            self._certified.append(store)
 
     def chain(self, store: str, query: str, meter: Meter | None = None) -> Chain:
         """A query's chain; requests are counted by the meter, if one is given."""
