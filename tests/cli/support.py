@@ -21,10 +21,10 @@ from holdfast.manifest import (
     SinkCommitStatus,
 )
 from holdfast.manifest.facts import Facts
-from holdfast.objectstore import Certificate, LocalStore, ObjectStore
-from holdfast.settings import CERTIFICATE_KEY
+from holdfast.objectstore import LocalStore, ObjectStore
 from holdfast.testing import ManualClock
 from tests.chain.support import chain, damage, file, plan, results, run
+from tests.trust import trust
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -124,21 +124,7 @@ def build_flat(store: ObjectStore, prefix: str) -> None:
 
 
 def certify(root: Path) -> None:
-    certify_store(LocalStore(root))
-
-
-def certify_store(store: ObjectStore) -> None:
-    """The verdict, without the race."""
-    certificate = Certificate(
-        verdict="certified",
-        store=store.url,
-        when_ms=NOW_MS,
-        seconds=1.0,
-        threads=1,
-        processes=0,
-        checks=(),
-    )
-    store.put(CERTIFICATE_KEY, certificate.to_json())
+    trust(LocalStore(root), when_ms=NOW_MS)
 
 
 def contents(root: Path) -> dict[str, bytes]:

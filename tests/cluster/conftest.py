@@ -8,6 +8,7 @@ import pytest
 
 from tests.cluster.standalone import SPARK_HOME, Cluster
 from tests.spark.processes import Child
+from tests.trust import trusted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,7 +32,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
 
 @pytest.fixture
 def store(tmp_path: Path) -> str:
-    return (tmp_path / "store").as_uri()
+    return trusted((tmp_path / "store").as_uri())
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import pytest
 
 from holdfast.spark.host import Host
 from holdfast.spark.options import parse_options
+from tests.trust import trusted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,7 +22,7 @@ def make_host(tmp_path: Path) -> Iterator[Callable[..., Host]]:
 
     def make(**settings: str) -> Host:
         conf = {
-            "spark.holdfast.store": (tmp_path / "store").as_uri(),
+            "spark.holdfast.store": trusted((tmp_path / "store").as_uri()),
             "spark.holdfast.spool.dir": str(tmp_path / "spool"),
             **{f"spark.holdfast.{name}": value for name, value in settings.items()},
         }

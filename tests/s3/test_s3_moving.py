@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from holdfast.objectstore import open_store
-from tests.cli.support import certify, certify_store, holdfast
+from tests.cli.support import certify, holdfast
 from tests.moving.support import needed, state_metadata, write, write_stock
+from tests.trust import trust
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +52,7 @@ def test_a_checkpoint_on_s3_is_imported(
 def test_a_query_on_s3_is_exported_to_s3(s3_url: Callable[..., str], stock: Path) -> None:
     """Byte for byte, but for what names the place; and never over something."""
     store, out = s3_url(), s3_url(prefix=f"{secrets.token_hex(6)}/exported")
-    certify_store(open_store(store))
+    trust(open_store(store))
     ran = holdfast("import", str(stock), "orders", HOLDFAST_STORE=store)
     assert (ran.code, ran.err) == (0, "")
     ran = holdfast("export", "orders", out, "--json", HOLDFAST_STORE=store)

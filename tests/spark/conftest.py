@@ -9,6 +9,7 @@ import pytest
 import holdfast
 from tests.spark.processes import Child
 from tests.spark.session import new_session
+from tests.trust import trusted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,7 +49,7 @@ def _session(
 @pytest.fixture
 def store(tmp_path: Path) -> str:
     """A store of this test's own."""
-    return (tmp_path / "store").as_uri()
+    return trusted((tmp_path / "store").as_uri())
 
 
 @pytest.fixture

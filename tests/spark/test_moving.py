@@ -13,7 +13,6 @@ import holdfast
 from holdfast.moving import importing
 from holdfast.moving.destination import UNFINISHED, Bucket
 from holdfast.objectstore import LocalStore, open_store, scan
-from tests.cli.support import certify_store
 from tests.cli.support import holdfast as cli
 from tests.moving.support import needed
 from tests.spark import operators
@@ -21,6 +20,7 @@ from tests.spark.orders import counts_by_sku, write_orders
 from tests.spark.processes import wait_until
 from tests.spark.queries import orders_stream
 from tests.spark.test_operators import CHANGELOG, HDFS, ROCKS, SMALL_SNAPSHOTS, VERSION_2
+from tests.trust import trust
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,7 +69,7 @@ class Job:
 @pytest.fixture
 def certified(store: str) -> str:
     """The test's store, with its verdict: racing writers is not what these tests are about."""
-    certify_store(open_store(store))
+    trust(open_store(store))
     return store
 
 
@@ -224,7 +224,7 @@ def test_a_checkpoint_on_s3_moves_to_a_store_on_s3_and_out_again(
     monkeypatch.setattr(importing, "LARGE_FILE_BYTES", 500)
     set_conf(spark, ROCKS)
     store, old, new = (s3_url(prefix=secrets.token_hex(6)) for _ in range(3))
-    certify_store(open_store(store))
+    trust(open_store(store))
     spark.conf.set("spark.holdfast.store", store)
     holdfast.enable(spark)
     job, counts = Job(spark, operators.aggregation, tmp_path / "orders"), dict[str, int]()

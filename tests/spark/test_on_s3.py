@@ -11,6 +11,7 @@ from tests.faults.proxy import FaultProxy, fault_proxy
 from tests.faults.rules import Act, Rule
 from tests.spark.orders import write_orders
 from tests.spark.test_gate import Job
+from tests.trust import trusted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,7 +41,8 @@ def proxy(s3_server: Server) -> Iterator[FaultProxy]:
 @pytest.fixture
 def job(spark: SparkSession, tmp_path: Path, s3_url: Callable[..., str], proxy: FaultProxy) -> Job:
     """The count, on the S3 server behind a proxy; an absent store is given up after two tries."""
-    spark.conf.set("spark.holdfast.store", s3_url(endpoint_url=proxy.endpoint, read_timeout_s="1"))
+    url = s3_url(endpoint_url=proxy.endpoint, read_timeout_s="1")
+    spark.conf.set("spark.holdfast.store", trusted(url))
     spark.conf.set("spark.holdfast.retryAttempts", "2")
     holdfast.enable(spark)
     return Job(spark, tmp_path)

@@ -96,6 +96,18 @@ def test_a_second_start_of_a_running_query_does_not_fence_it(
     assert read_doubled(database) == []
 
 
+def test_a_start_on_a_store_without_a_verdict_certifies_it(
+    spark: SparkSession, tmp_path: Path, database: str
+) -> None:
+    """Once for all its queries."""
+    spark.conf.set("spark.holdfast.store", (tmp_path / "unknown").as_uri())
+    holdfast.enable(spark)
+    write_orders(tmp_path / "orders", files=1)
+    run_to_end(count_writer(spark, str(tmp_path / "orders"), database, LOCATION))
+    verdict = (tmp_path / "unknown" / ".holdfast" / "certificate.json").read_text()
+    assert '"verdict": "certified"' in verdict
+
+
 def test_a_start_that_fails_leaves_nothing_behind(
     spark: SparkSession, tmp_path: Path, database: str
 ) -> None:
