@@ -29,7 +29,6 @@ from holdfast.layout import Keys
 from holdfast.layout import Kind as KeyKind
 from holdfast.manifest.intent import Intent, IntentKind, decode_intent
 from holdfast.manifest.record import ChainManifest, Kind, decode_chain_manifest
-from holdfast.objectstore import MemoryStore, ObjectStore
 from holdfast.objectstore.retrying import RetryingStore
 from holdfast.settings import ChainSettings, RetrySettings
 from tests.model.explorer import ViolationError
@@ -40,10 +39,13 @@ if TYPE_CHECKING:
 
     from holdfast.chain.writer import ChainWriter
     from holdfast.manifest.plan import Plan
+    from holdfast.objectstore import ObjectStore
 
 QUERY = "q"
 KEYS = Keys.of_query(QUERY)
 CLAIMS = (Kind.CLAIM, Kind.ROLLBACK)
+RETRY = RetrySettings(attempts_max=2)
+JITTER = random.Random(0)  # no one waits here, and a generator of one's own takes long to make
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,13 +192,15 @@ class ChainExecution:
         left = tuple(self.left.values())
         return self.world.fingerprint(), self.ghost.fingerprint(), left
 
+    def close(self) -> None:
+        self.world.close()
+
     # ---- the actors
 
     def _context(self, actor: Actor) -> Context:
         scheduled = ScheduledStore(self.world, actor)
-        retry = RetrySettings(attempts_max=2)
         return Context(
-            store=RetryingStore(scheduled, settings=retry, clock=StillClock()),
+            store=RetryingStore(scheduled, settings=RETRY, clock=StillClock(), jitter=JITTER),
             query=QUERY,
             settings=settings(self.bounds),
             clock=StillClock(),
@@ -304,9 +308,7 @@ class ChainExecution:
 
     def _check_lone_writer(self) -> None:
         """From here on alone, a new driver claims, runs the next batch and commits it."""
-        store = MemoryStore(clock=StillClock())
-        for meta in self.world.store.list(limit=10_000).objects:
-            store.put(meta.key, self.world.store.get(meta.key).body)
+        store = self.world.store.copy()
         effects = dict(self.ghost.effects)
         done: list[Any] = []
         context = bare_context(store, self.bounds)
@@ -356,6 +358,7 @@ def observed_manifest(body: bytes, number: int) -> ChainManifest:
     return decode_chain_manifest(body, number=number, query=QUERY)
 
 
+@lru_cache
 def settings(bounds: Bounds) -> ChainSettings:
     """Packs are all inline, all outside, or as they grow first the one and then the other."""
     return ChainSettings(

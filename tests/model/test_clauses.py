@@ -9,6 +9,7 @@ import pytest
 from tests.model.chainworld import ChainExecution
 from tests.model.clauses import CLAUSES, Clause
 from tests.model.explorer import ViolationError, explore, follow
+from tests.model.memory import remembering
 
 SCHEDULES_MAX = 3_000
 
@@ -20,7 +21,8 @@ def test_taking_a_clause_out_breaks_a_schedule(
     """And the schedule that was found breaks the same way when it is run again by its token."""
     clause.take_out(monkeypatch)
     begin = partial(ChainExecution, clause.bounds)
-    result = explore(begin, schedules_max=SCHEDULES_MAX)
+    with remembering():
+        result = explore(begin, schedules_max=SCHEDULES_MAX)
     assert result.violation.startswith(clause.breaks), str(result)
     with pytest.raises(ViolationError, match=clause.breaks):
         list(follow(begin, result.token))
@@ -29,5 +31,6 @@ def test_taking_a_clause_out_breaks_a_schedule(
 @pytest.mark.parametrize("clause", CLAUSES, ids=lambda clause: clause.name)
 def test_with_the_clause_the_same_bounds_hold(clause: Clause) -> None:
     """So it is the clause that makes the difference."""
-    result = explore(partial(ChainExecution, clause.bounds), schedules_max=60)
+    with remembering():
+        result = explore(partial(ChainExecution, clause.bounds), schedules_max=60)
     assert not result.violation, result.schedule

@@ -126,6 +126,12 @@ class CountingStore(MemoryStore):
         super().__init__(clock=StillClock())
         self.changes = 0
 
+    def copy(self) -> CountingStore:
+        """The same objects in a store of its own; bodies never change, so they are shared."""
+        twin = CountingStore()
+        twin._blobs, twin._keys = dict(self._blobs), list(self._keys)
+        return twin
+
     def put(self, key: str, body: Any, *, mode: PutMode = PutMode.OVERWRITE) -> ObjectMeta:
         meta = super().put(key, body, mode=mode)
         self.changes += 1
@@ -200,6 +206,13 @@ class World:
                 call.perform()
         actor.alive = False
         actor.thread.throw(KilledError())
+
+    def close(self) -> None:
+        """End every process that is left: one that waits for ever is never freed."""
+        for actor in self.actors:
+            actor.alive = False
+            if not actor.thread.dead:
+                actor.thread.throw(KilledError())
 
     def fingerprint(self) -> tuple[Any, ...]:
         """Equal for executions that cannot differ from here on."""
