@@ -16,10 +16,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.chain.compose import Change, compose
+from holdfast.chain.foreign import roots_named
 from holdfast.chain.head import Head
 from holdfast.chain.objects import Presence, needed
 from holdfast.chain.read import Reader
-from holdfast.errors import AlreadyExistsError, ConfigError, CorruptionError, NotFoundError
+from holdfast.errors import (
+    AlreadyExistsError,
+    ConfigError,
+    CorruptionError,
+    NotFoundError,
+    PreconditionError,
+)
 from holdfast.layout import Kind as KeyKind
 from holdfast.manifest.record import ChainManifest, Kind, decode_chain_manifest
 from holdfast.objectstore import PutMode, scan
@@ -27,9 +34,11 @@ from holdfast.objectstore.parallel import gather
 
 if TYPE_CHECKING:
     from holdfast.chain.context import Context
+    from holdfast.manifest.files import ObjectRef
     from holdfast.objectstore import ObjectMeta, ObjectStore
 
 _RESERVED = "."
+_LEFT = ".left-by-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +49,10 @@ class Ref:
     name: str
     is_clone: bool
     entry: ChainManifest
+
+    def named(self) -> set[ObjectRef]:
+        """The objects that it protects."""
+        return {ref for ref in self.entry.record.files.refs if ref is not None and ref.key}
 
     def head(self) -> Head:
         """The state that it protects, under the number and hash of the checkpoint itself."""
@@ -112,7 +125,54 @@ def hold(context: Context, origin: Source, key: str) -> Ref:
 
     The origin may be another chain's checkpoint: a clone of a clone names objects of both.
     """
-    head = origin.head
+    body, is_new = _encode(context, origin.head), True
+    try:
+        context.store.put(key, body, mode=PutMode.CREATE)
+    except AlreadyExistsError:
+        body, is_new = context.store.get(key).body, False
+        if _parse(context, key, body).head().sha256 != origin.head.sha256:
+            raise
+    _require_in_time(context, origin, undo=[key] if is_new else [])
+    return _parse(context, key, body)
+
+
+def hold_also(context: Context, origin: Source, key: str) -> Ref:
+    """Let a ref that is there protect this too, without letting go of what it protects.
+
+    A clone that was cut short leaves one, and so does one that is just being made: which of the
+    two it is, no one can tell.
+
+    Raises:
+        AlreadyExistsError: it changed meanwhile, so someone is making a clone just now.
+    """
+    found = context.store.get(key)
+    left, head = _parse(context, key, found.body).head(), origin.head.copy()
+    for file in left.files.values():
+        path = f"{_LEFT}{left.number}/{file.path}"
+        if file.ref is not None and file.ref.kind != "inline":
+            head.files[path] = file._replace(path=path)
+    body = _encode(context, head)
+    try:
+        context.store.put(key, body, mode=PutMode.if_match(found.meta.etag))
+    except PreconditionError as error:
+        raise AlreadyExistsError("another clone is being made", key=key) from error
+    _require_in_time(context, origin, undo=[])
+    return _parse(context, key, body)
+
+
+def _require_in_time(context: Context, origin: Source, *, undo: list[str]) -> None:
+    """The origin is read again, now that the ref is there.
+
+    Raises:
+        CorruptionError: it is gone, so its objects may be; what this call put is taken back.
+    """
+    if origin.is_still_there(context.store):
+        return
+    context.store.delete(undo)
+    raise CorruptionError("the checkpoint was retired meanwhile", number=origin.head.number)
+
+
+def _encode(context: Context, head: Head) -> bytes:
     change = Change(
         kind=Kind.TAG,
         number=head.number,
@@ -124,38 +184,41 @@ def hold(context: Context, origin: Source, key: str) -> Ref:
         notes=head.notes,
         always_inline=True,
     )
-    body = compose(context, head, change).body
-    try:
-        context.store.put(key, body, mode=PutMode.CREATE)
-    except AlreadyExistsError:
-        body = context.store.get(key).body
-        if _parse(context, key, body).head().sha256 != head.sha256:
-            raise
-    if not origin.is_still_there(context.store):
-        context.store.delete([key])
-        raise CorruptionError("the checkpoint was retired meanwhile", number=head.number)
-    return _parse(context, key, body)
+    return compose(context, head, change).body
 
 
-def untag(context: Context, name: str) -> None:
-    """Remove a tag.
+def untag(context: Context, name: str) -> set[str]:
+    """Remove a tag, and return the roots of the other queries whose objects it named.
 
     Raises:
         NotFoundError: there is none of this name.
     """
     key = context.keys.tag(name)
-    context.store.head(key)
+    body = context.store.get(key).body
+    try:
+        roots = roots_named(_parse(context, key, body).named())
+    except CorruptionError:
+        roots = set()
     context.store.delete([key])
+    return roots
 
 
 def read_refs(context: Context) -> list[Ref]:
-    """All refs, tags and clones.
+    """All refs, tags and clones; one that is let go while they are read counts as gone.
 
     Raises:
         CorruptionError: one cannot be read.
     """
+
+    def read(key: str) -> Ref | None:
+        try:
+            return read_ref(context, key)
+        except NotFoundError:
+            return None
+
     keys = [meta.key for meta in list_refs(context)]
-    return gather(lambda key: read_ref(context, key), keys, parallel=context.settings.parallel)
+    found = gather(read, keys, parallel=context.settings.parallel)
+    return [ref for ref in found if ref is not None]
 
 
 def list_refs(context: Context) -> list[ObjectMeta]:

@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING
 from holdfast.chain import rules
 from holdfast.chain.foreign import release, roots_named
 from holdfast.chain.read import Listing, list_intents, list_manifests
-from holdfast.chain.refs import list_refs, read_ref
+from holdfast.chain.refs import read_refs
 from holdfast.chain.summary import Summaries
 from holdfast.chain.tombstone import encode_tombstone
 from holdfast.layout import Kind as KeyKind
 from holdfast.objectstore import scan
-from holdfast.objectstore.parallel import gather
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from holdfast.chain.context import Context
+    from holdfast.manifest.files import ObjectRef
     from holdfast.manifest.record import ChainManifest
 
 
@@ -84,11 +84,11 @@ class Retainer:
         intents = self._old_intents(decision, plain)
         if not dry_run:
             self._retire(fences, plain)
-        gone = frozenset(decision.doomed) if dry_run else frozenset()
-        garbage = self._garbage(decision, gone)
+        reached = self._reached(frozenset(decision.doomed) if dry_run else frozenset())
+        garbage = self._garbage(decision, reached)
         if not dry_run:
             self._context.store.delete([*map(self._context.keys.intent, intents), *garbage])
-            self._release(decision)
+            self._release(decision.roots, reached)
         return RetentionReport(
             kept_from=decision.oldest_kept,
             manifests=plain,
@@ -97,6 +97,15 @@ class Retainer:
             objects=tuple(garbage),
             bytes_freed=sum(decision.stored[key] for key in garbage),
         )
+
+    def release(self, roots: Iterable[str]) -> None:
+        """Drop the refs at these other queries, but where their objects are still named here.
+
+        Raises:
+            CorruptionError, StoreError, UnavailableError: as `run`; the refs stay.
+        """
+        if roots:
+            self._release(roots, self._reached(frozenset()))
 
     def _decide(self, listing: Listing, keep: int | None) -> _Decision:
         summaries = self._summaries.of(listing)
@@ -146,19 +155,23 @@ class Retainer:
             if number not in decision.fences and rules.intent_is_old(number, decision.oldest_kept)
         ]
 
-    def _garbage(self, decision: _Decision, gone: frozenset[int]) -> list[str]:
+    def _reached(self, gone: frozenset[int]) -> frozenset[ObjectRef] | None:
+        """All that refs and manifests name now; None while one of these cannot be read.
+
+        Refs first: one that is let go in between has its manifest, which the second listing shows.
+        """
+        refs = read_refs(self._context)
+        now = self._summaries.of(list_manifests(self._context))
+        kept = [summary for number, summary in now.items() if number not in gone]
+        if not all(summary.is_readable for summary in kept):
+            return None  # what it names is not known, and it may be restored from a backup
+        return frozenset().union(*(ref.named() for ref in refs), *(each.named for each in kept))
+
+    def _garbage(self, decision: _Decision, reached: frozenset[ObjectRef] | None) -> list[str]:
         """Keys that were stored at the start and that nothing names now."""
-        context = self._context
-        refs = gather(
-            lambda meta: read_ref(context, meta.key),
-            list_refs(context),
-            parallel=context.settings.parallel,
-        )
-        named = {context.key_of(r.key) for ref in refs for r in ref.entry.record.files.refs if r}
-        now = self._summaries.of(list_manifests(context))
-        if not all(summary.is_readable for number, summary in now.items() if number not in gone):
-            return []  # what it names is not known, and it may be restored from a backup
-        named.update(key for n, s in now.items() if n not in gone for key in s.keys(context))
+        if reached is None:
+            return []
+        named = {self._context.key_of(ref.key) for ref in reached}
         return sorted(
             key for key in decision.stored if key not in named and self._is_garbage(key, decision)
         )
@@ -176,10 +189,7 @@ class Retainer:
             return abandoned or key in decision.retired
         return False
 
-    def _release(self, decision: _Decision) -> None:
-        """Drop the refs at other queries whose objects no manifest here names any more."""
-        if not decision.roots:
-            return
-        kept = self._summaries.of(list_manifests(self._context))
-        still = roots_named(ref for summary in kept.values() for ref in summary.named)
-        release(self._context, decision.roots - still)
+    def _release(self, roots: Iterable[str], reached: frozenset[ObjectRef] | None) -> None:
+        """Drop the refs at other queries whose objects nothing here names any more."""
+        if reached is not None:
+            release(self._context, set(roots) - roots_named(reached))
