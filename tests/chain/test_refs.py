@@ -125,7 +125,8 @@ def test_a_clones_objects_outlive_the_originals_retention() -> None:
     store = MemoryStore()
     writer = chain(store, inline_bytes_max=0).claim()
     run(writer, 2)
-    clone = chain(store, inline_bytes_max=0).clone(3, "copy")
+    clone = chain(store, inline_bytes_max=0).clone(3, "/copy/")
+    assert keys_of(store, KEYS.refs) == [KEYS.clone("copy")]
     expected = clone.read(clone.recover().head)
     run(writer, 30)
     writer.retain()

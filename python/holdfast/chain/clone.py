@@ -47,7 +47,7 @@ def clone(context: Context, target: int | str, to: str, *, rewrite: Rewrite) -> 
     head = origin.head
     head.files = {path: _store_relative(context, file) for path, file in head.files.items()}
     roots = roots_named(needed(head))
-    _protect(context, origin, to, roots)
+    _protect(context, origin, begun.query, roots)
     changed = _rewritten(context, head, rewrite)
     begin(begun, head, facts=head.facts, added=changed, notes=head.notes, origin=context.query)
     return begun
