@@ -3,8 +3,8 @@
 Not a filesystem: no directories, no rename, no append, no handle to keep open.
 Every backend passes `holdfast.testing.contract`, which says the same in code.
 
-Failure: a verb that raises `UnavailableError` may have taken effect; any other error means that
-nothing changed.
+Failure: a verb that raises `UnavailableError` may have taken effect, and reading tells. After a
+`CommitUnknownError` it has, but may not last. Any other error means that nothing changed.
 """
 
 from __future__ import annotations
