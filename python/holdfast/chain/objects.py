@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
+from holdfast.chain.read import read_twice
 from holdfast.errors import CorruptionError, NotFoundError
 from holdfast.objectstore import scan
 from holdfast.objectstore.parallel import gather
@@ -96,13 +97,17 @@ def fetch(context: Context, ref: ObjectRef) -> bytes:
         CorruptionError: missing, or not what was written.
     """
     key = context.key_of(ref.key)
-    try:
+
+    def read() -> bytes:
         body = context.store.get(key).body
+        actual = hashlib.sha256(body).hexdigest()
+        if len(body) != ref.size or actual != ref.sha256:
+            raise CorruptionError(
+                "an object is not what was written", key=key, expected=ref.sha256, actual=actual
+            )
+        return body
+
+    try:
+        return read_twice(read)
     except NotFoundError as error:
         raise CorruptionError("an object is missing", key=key) from error
-    actual = hashlib.sha256(body).hexdigest()
-    if len(body) != ref.size or actual != ref.sha256:
-        raise CorruptionError(
-            "an object is not what was written", key=key, expected=ref.sha256, actual=actual
-        )
-    return body

@@ -19,7 +19,7 @@ from holdfast.chain.compose import Change, compose
 from holdfast.chain.foreign import roots_named
 from holdfast.chain.head import Head
 from holdfast.chain.objects import Presence, needed
-from holdfast.chain.read import Reader
+from holdfast.chain.read import Reader, read_twice
 from holdfast.errors import (
     AlreadyExistsError,
     ConfigError,
@@ -237,7 +237,7 @@ def read_ref(context: Context, key: str) -> Ref:
         NotFoundError: there is none.
         CorruptionError: it cannot be read.
     """
-    return _parse(context, key, context.store.get(key).body)
+    return read_twice(lambda: _parse(context, key, context.store.get(key).body))
 
 
 def _parse(context: Context, key: str, body: bytes) -> Ref:
