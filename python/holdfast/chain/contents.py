@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from holdfast.chain.objects import fetch
 from holdfast.errors import CorruptionError, NotFoundError
 from holdfast.objectstore.parallel import gather
-from holdfast.pack import decode_batch
+from holdfast.pack import decode_views
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -57,8 +57,8 @@ def _from_object(context: Context, ref: ObjectRef, paths: list[str]) -> dict[str
     body = fetch(context, ref)
     if ref.kind == "file":
         return dict.fromkeys(paths, body)
-    entries = dict(decode_batch(body))
+    entries = dict(decode_views(body))
     missing = [path for path in paths if path not in entries]
     if missing:
         raise CorruptionError("a pack lacks a file", key=ref.key, path=missing[0])
-    return {path: entries[path] for path in paths}
+    return {path: bytes(entries[path]) for path in paths}
