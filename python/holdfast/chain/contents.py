@@ -32,7 +32,7 @@ def read_files(
     if absent:
         raise NotFoundError("no such file", query=context.query, path=min(absent))
     planned = head.shown_plan.contents() if head.shown_plan else {}
-    inline = {**head.inline_contents(), **planned}
+    inline = {**head.inline_contents(wanted), **planned}
     found: dict[str, bytes] = {}
     outside: dict[ObjectRef, list[str]] = {}
     for path in wanted:
