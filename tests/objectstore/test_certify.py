@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from pathlib import Path
@@ -218,6 +219,19 @@ def test_a_store_that_hangs_is_left_in_time() -> None:
     for thread in set(threading.enumerate()) - others:
         thread.join(10)
     assert _keys(store) == []
+
+
+def test_a_start_on_a_busy_machine_takes_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Too slow for the first, short trial is no reason to refuse a query its start."""
+
+    class _Slow(MemoryStore):
+        def get(self, key: str, *, start: int = 0, length: int | None = None) -> Blob:
+            time.sleep(0.02)
+            return super().get(key, start=start, length=length)
+
+    # By its name in `holdfast.objectstore` it is the function, not the module.
+    monkeypatch.setattr(sys.modules[certify.__module__], "_START_SECONDS", 0.001)
+    assert ensure_certified(_Slow(), clock=Hasty()).certified
 
 
 def test_leftovers_of_a_killed_trial_are_removed() -> None:
