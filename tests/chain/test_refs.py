@@ -41,7 +41,7 @@ def test_without_the_tag_the_same_objects_go() -> None:
     assert gone
 
 
-def test_a_tag_that_came_too_late_is_refused_and_taken_away() -> None:
+def test_a_tag_that_came_too_late_is_refused() -> None:
     """The manifest is read again after the ref is there; if it is gone, so may its objects be."""
     store = MemoryStore()
     run(chain(store).claim(), 3)
@@ -49,6 +49,16 @@ def test_a_tag_that_came_too_late_is_refused_and_taken_away() -> None:
     late = Meddling(store, "/refs/", before=lambda: store.delete([KEYS.manifest(2)]))
     with pytest.raises(CorruptionError, match="retired meanwhile"):
         chain(late).tag("late", 2)
+    chain(store).untag("late")
+
+
+def test_a_rollback_that_came_too_late_leaves_no_ref() -> None:
+    """Its ref has a name of its own, so no one else can rely on it."""
+    store = MemoryStore()
+    run(chain(store).claim(), 3)
+    late = Meddling(store, "/refs/", before=lambda: store.delete([KEYS.manifest(2)]))
+    with pytest.raises(CorruptionError, match="retired meanwhile"):
+        chain(late).rollback(2)
     assert keys_of(store, KEYS.refs) == []
 
 
@@ -191,7 +201,7 @@ def test_a_clone_that_was_cut_short_can_be_made_of_another_checkpoint() -> None:
 
 
 def test_tagging_again_while_retention_runs_never_removes_the_tag_that_is_there() -> None:
-    """Only what this call put is taken back."""
+    """Nothing is taken back: who found it there in time relies on it."""
     store = MemoryStore()
     run(chain(store, inline_bytes_max=0).claim(), 3)
     chain(store).tag("keep", 2)

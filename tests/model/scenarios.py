@@ -27,16 +27,19 @@ SCENARIOS: dict[str, Bounds] = {
     "rollback": replace(QUIET, rollbacks=1, lost_replies=1),
     "rollback and retention": replace(FULL, batches=3, rollbacks=1, retentions=1),
     "rollback and corruption": replace(QUIET, drivers=1, rollbacks=1, corruptions=1, crashes=1),
+    "tags and retention": replace(FULL, drivers=1, batches=3, tags=2, retentions=1),
+    "a tag and two retentions": replace(FULL, drivers=1, starts=1, tags=1, retentions=2),
+    "a clone and retention": replace(FULL, drivers=1, batches=3, clones=1, retentions=1),
     "everything inline": Bounds(inline=True),
     "packs that outgrow the manifest": Bounds(
         batches=3, growing=True, full_every=9, lost_replies=0
     ),
-    "everything": Bounds(drivers=3, starts=4, corruptions=1, rollbacks=1, retentions=1),
+    "everything": Bounds(drivers=3, starts=4, corruptions=1, rollbacks=1, retentions=1, tags=1),
 }
 
 # The quick tier: most schedules where they are short, and some of everything.
 QUICK: dict[str, int] = {
-    **dict.fromkeys(SCENARIOS, 320),
+    **dict.fromkeys(SCENARIOS, 260),
     "one batch, a crash and a lost reply": 5000,
     "one batch, everything inline": 5000,
     "one batch, corruption and a crash": 5000,

@@ -5,8 +5,9 @@ packs and large files that it names. It is put first; then what it was made from
 Retention deletes manifests before it lists refs and objects after that, so a manifest that is
 still there proves that every object it names will be seen as protected.
 
-Failure: killed between the put and the second read → a ref that protects too much, which
-`holdfast tag --delete` removes.
+Failure: killed between the put and the second read, or too late → a ref that protects too much,
+which `holdfast tag --delete` removes. It is not taken back: someone else may have found it there
+in time and rely on it.
 """
 
 from __future__ import annotations
@@ -125,14 +126,14 @@ def hold(context: Context, origin: Source, key: str) -> Ref:
 
     The origin may be another chain's checkpoint: a clone of a clone names objects of both.
     """
-    body, is_new = _encode(context, origin.head), True
+    body = _encode(context, origin.head)
     try:
         context.store.put(key, body, mode=PutMode.CREATE)
     except AlreadyExistsError:
-        body, is_new = context.store.get(key).body, False
+        body = context.store.get(key).body
         if _parse(context, key, body).head().sha256 != origin.head.sha256:
             raise
-    _require_in_time(context, origin, undo=[key] if is_new else [])
+    _require_in_time(context, origin)
     return _parse(context, key, body)
 
 
@@ -156,20 +157,22 @@ def hold_also(context: Context, origin: Source, key: str) -> Ref:
         context.store.put(key, body, mode=PutMode.if_match(found.meta.etag))
     except PreconditionError as error:
         raise AlreadyExistsError("another clone is being made", key=key) from error
-    _require_in_time(context, origin, undo=[])
+    _require_in_time(context, origin)
     return _parse(context, key, body)
 
 
-def _require_in_time(context: Context, origin: Source, *, undo: list[str]) -> None:
+def _require_in_time(context: Context, origin: Source) -> None:
     """The origin is read again, now that the ref is there.
 
     Raises:
-        CorruptionError: it is gone, so its objects may be; what this call put is taken back.
+        CorruptionError: it is gone, so its objects may be.
     """
-    if origin.is_still_there(context.store):
-        return
-    context.store.delete(undo)
-    raise CorruptionError("the checkpoint was retired meanwhile", number=origin.head.number)
+    if not origin.is_still_there(context.store):
+        raise CorruptionError(
+            "the checkpoint was retired meanwhile",
+            hint="take a newer one; `holdfast tag --delete` removes a tag that came too late",
+            number=origin.head.number,
+        )
 
 
 def _encode(context: Context, head: Head) -> bytes:

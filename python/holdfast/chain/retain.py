@@ -2,7 +2,8 @@
 
 Order: delete manifests, then list refs, then list manifests, then delete objects. Whoever wants
 to keep an old checkpoint puts a ref before it reads the manifest again, so one of the two sees
-the other.
+the other. Where a second run deletes manifests at the same time, neither listing may show what
+is kept: then this run deletes no object, and leaves that to the next.
 
 Failure: killed anywhere → objects that nothing names stay, and the next run finds them.
 Any store error stops the run before anything is deleted that was not yet proven garbage.
@@ -23,9 +24,10 @@ from holdfast.layout import Kind as KeyKind
 from holdfast.objectstore import scan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from holdfast.chain.context import Context
+    from holdfast.chain.summary import Summary
     from holdfast.manifest.files import ObjectRef
     from holdfast.manifest.record import ChainManifest
 
@@ -49,6 +51,7 @@ class _Decision:
     listing: Listing
     stored: dict[str, int]
     oldest_kept: int
+    kept: frozenset[int] = frozenset()
     fences: frozenset[int] = frozenset()
     doomed: tuple[int, ...] = ()
     newest_claim: int = 0
@@ -84,7 +87,8 @@ class Retainer:
         intents = self._old_intents(decision, plain)
         if not dry_run:
             self._retire(fences, plain)
-        reached = self._reached(frozenset(decision.doomed) if dry_run else frozenset())
+        gone = frozenset(decision.doomed) if dry_run else frozenset()
+        reached = self._reached(decision.kept, gone)
         garbage = self._garbage(decision, reached)
         if not dry_run:
             self._context.store.delete([*map(self._context.keys.intent, intents), *garbage])
@@ -105,7 +109,8 @@ class Retainer:
             CorruptionError, StoreError, UnavailableError: as `run`; the refs stay.
         """
         if roots:
-            self._release(roots, self._reached(frozenset()))
+            before = self._summaries.of(list_manifests(self._context))
+            self._release(roots, self._reached(_alive(before), frozenset()))
 
     def _decide(self, listing: Listing, keep: int | None) -> _Decision:
         summaries = self._summaries.of(listing)
@@ -126,6 +131,7 @@ class Retainer:
             listing=listing,
             stored=stored,
             oldest_kept=oldest_kept,
+            kept=_alive(summaries) - set(doomed),
             fences=frozenset(n for n, summary in summaries.items() if summary.holds_its_number),
             doomed=doomed,
             newest_claim=max((summary.claim for summary in summaries.values()), default=0),
@@ -155,17 +161,19 @@ class Retainer:
             if number not in decision.fences and rules.intent_is_old(number, decision.oldest_kept)
         ]
 
-    def _reached(self, gone: frozenset[int]) -> frozenset[ObjectRef] | None:
-        """All that refs and manifests name now; None while one of these cannot be read.
+    def _reached(self, kept: frozenset[int], gone: frozenset[int]) -> frozenset[ObjectRef] | None:
+        """All that refs and manifests name now; None if that is not known.
 
         Refs first: one that is let go in between has its manifest, which the second listing shows.
         """
         refs = read_refs(self._context)
         now = self._summaries.of(list_manifests(self._context))
-        kept = [summary for number, summary in now.items() if number not in gone]
-        if not all(summary.is_readable for summary in kept):
+        if rules.another_retires(kept, _alive(now)):
+            return None
+        there = [summary for number, summary in now.items() if number not in gone]
+        if not all(summary.is_readable for summary in there):
             return None  # what it names is not known, and it may be restored from a backup
-        return frozenset().union(*(ref.named() for ref in refs), *(each.named for each in kept))
+        return frozenset().union(*(ref.named() for ref in refs), *(each.named for each in there))
 
     def _garbage(self, decision: _Decision, reached: frozenset[ObjectRef] | None) -> list[str]:
         """Keys that were stored at the start and that nothing names now."""
@@ -193,3 +201,8 @@ class Retainer:
         """Drop the refs at other queries whose objects nothing here names any more."""
         if reached is not None:
             release(self._context, set(roots) - roots_named(reached))
+
+
+def _alive(summaries: Mapping[int, Summary]) -> frozenset[int]:
+    """The numbers that are not retired; one that cannot be read is not."""
+    return frozenset(number for number, each in summaries.items() if not each.is_tombstone)
