@@ -168,6 +168,7 @@ class ChainExecution:
             found.append(f"{actor.name} dies before: {call}")
             if call.writes:
                 found.append(f"{actor.name} dies after: {call}")
+            found += [f"{actor.name} dies at half {n} of: {call}" for n in range(len(call.halves))]
         return found
 
     def choose(self, option: str) -> None:
@@ -198,6 +199,9 @@ class ChainExecution:
         if rest.startswith("hears nothing"):
             self.left["lose"] -= 1
             self.world.lose_reply(actor)
+        elif rest.startswith("dies at half"):
+            self.left["crash"] -= 1
+            self.world.kill(actor, half=int(rest.split()[3]))
         elif rest.startswith("dies"):
             self.left["crash"] -= 1
             self.world.kill(actor, after_effect=rest.startswith("dies after"))

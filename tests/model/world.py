@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import greenlet
@@ -47,6 +48,7 @@ class Call:
     key: str
     perform: Callable[[], Any]
     writes: bool
+    halves: tuple[Callable[[], Any], ...] = ()
 
     def __str__(self) -> str:
         return f"{self.verb} {self.key.removeprefix('q/')}"
@@ -105,8 +107,11 @@ class ScheduledStore:
     def delete(self, keys: Any) -> None:
         wanted = sorted(keys)
         if wanted:
-            names = " ".join(wanted)
-            self._turn("delete", names, lambda: self._world.store.delete(wanted), writes=True)
+            store, middle = self._world.store, len(wanted) // 2
+            parts = (wanted[:middle], wanted[middle:]) if middle else ()
+            halves = tuple(partial(store.delete, part) for part in parts)
+            call = Call("delete", " ".join(wanted), partial(store.delete, wanted), True, halves)  # noqa: FBT003
+            self._world.wait(self._actor, call)
 
     def presign(
         self, method: Literal["GET", "PUT"], key: str, *, expires_s: int = 300, sha256: str = ""
@@ -198,10 +203,12 @@ class World:
         actor.seen = hash((actor.seen, call.verb, call.key, "lost"))
         actor.thread.throw(UnavailableError("the reply was lost"))
 
-    def kill(self, actor: Actor, *, after_effect: bool) -> None:
-        """The process ends at this call, before or after it takes effect."""
+    def kill(self, actor: Actor, *, after_effect: bool = False, half: int | None = None) -> None:
+        """The process ends at this call, before or after it takes effect, or half of it does."""
         call = self._take(actor)
-        if after_effect:
+        if half is not None:
+            call.halves[half]()
+        elif after_effect:
             with contextlib.suppress(HoldfastError):
                 call.perform()
         actor.alive = False
