@@ -197,11 +197,18 @@ def explore(
     return Search(begin, seed=seed).run(schedules_max=schedules_max, seconds_max=seconds_max)
 
 
-def follow(begin: Callable[[], Execution], token: str) -> Iterator[str]:
-    """Run one schedule again, checking every state; raises what it raised before."""
+def follow(
+    begin: Callable[[], Execution], token: str, *, while_possible: bool = False
+) -> Iterator[str]:
+    """Run one schedule again, checking every state; raises what it raised before.
+
+    `while_possible` ends where the code under test, changed since, no longer comes to a choice.
+    """
     schedule = zlib.decompress(base64.urlsafe_b64decode(token)).decode().splitlines()
     with contextlib.closing(begin()) as execution:
         for option in schedule:
+            if while_possible and option not in {choice for _, choice in execution.options()}:
+                return
             yield option
             execution.choose(option)
             execution.check()
