@@ -87,7 +87,7 @@ CLAUSES = [
         owner=rules,
         attribute="must_list_again",
         instead=lambda *, gone, settled: False,
-        bounds=replace(QUIET, retentions=1, full_every=1),
+        bounds=replace(QUIET, batches=1, retentions=1, full_every=1, inline=True),
         breaks="I5",
     ),
     Clause(
