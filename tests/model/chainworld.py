@@ -452,7 +452,7 @@ def drive(
 
     Where an earlier run has planned a batch, it starts again in the same process.
     """
-    for attempt in range(batches):
+    for attempt in range(max(1, batches)):
         writer = claim(context, read=partial(recover, deep=bounds.deep))
         shown = writer.head.shown_plan
         try:

@@ -10,6 +10,7 @@ QUIET = Bounds(crashes=0, lost_replies=0)
 FULL = replace(QUIET, full_every=1)
 
 SCENARIOS: dict[str, Bounds] = {
+    "claims alone, a crash and a lost reply": Bounds(batches=0),
     "one batch, a crash and a lost reply": Bounds(batches=1),
     "one batch, everything inline": Bounds(batches=1, inline=True),
     "one batch, corruption and a crash": Bounds(batches=1, corruptions=1, lost_replies=0),
@@ -40,8 +41,9 @@ SCENARIOS: dict[str, Bounds] = {
 # The quick tier: most schedules where they are short, and some of everything.
 QUICK: dict[str, int] = {
     **dict.fromkeys(SCENARIOS, 260),
-    "one batch, a crash and a lost reply": 5000,
-    "one batch, everything inline": 5000,
-    "one batch, corruption and a crash": 5000,
+    "claims alone, a crash and a lost reply": 5000,
+    "one batch, a crash and a lost reply": 4000,
+    "one batch, everything inline": 2000,
+    "one batch, corruption and a crash": 4000,
     "everything": 100,
 }
