@@ -40,8 +40,8 @@ SCENARIOS: dict[str, Bounds] = {
 
 # The quick tier: most schedules where they are short, and some of everything.
 QUICK: dict[str, int] = {
-    **dict.fromkeys(SCENARIOS, 260),
-    "claims alone, a crash and a lost reply": 5000,
+    **dict.fromkeys(SCENARIOS, 220),
+    "claims alone, a crash and a lost reply": 5800,
     "one batch, a crash and a lost reply": 4000,
     "one batch, everything inline": 2000,
     "one batch, corruption and a crash": 4000,
