@@ -114,6 +114,7 @@ from holdfast.pack import (
 from holdfast.sessions import (
     CLEAR,
     ConfigChange,
+    Outcome,
     Policy,
     QueryConfig,
     ResumePoint,
@@ -123,6 +124,8 @@ from holdfast.sessions import (
     config_difference,
     config_hash,
 )
+from holdfast.sessions import remove as remove_sources
+from holdfast.sessions import start as start_sources
 from holdfast.settings import (
     ChainSettings,
     RetrySettings,
@@ -194,6 +197,7 @@ __all__ = [
     "ObjectStore",
     "OperatorCheckpoint",
     "OperatorSnapshotEntry",
+    "Outcome",
     "Page",
     "PartitionSnapshotEntry",
     "PartitionState",
@@ -249,9 +253,11 @@ __all__ = [
     "open_store",
     "probe",
     "redact",
+    "remove_sources",
     "scan",
     "session",
     "start",
+    "start_sources",
     "status",
     "with_meter",
 ]

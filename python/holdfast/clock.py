@@ -10,7 +10,7 @@ class Clock(Protocol):
     """What the core may know of time."""
 
     def now_ms(self) -> int:
-        """Wall clock, milliseconds since the Unix epoch; may jump."""
+        """Wall clock, milliseconds since the Unix epoch; may jump, but is never negative."""
 
     def monotonic(self) -> float:
         """Seconds from an arbitrary point; never goes back."""
@@ -23,7 +23,8 @@ class SystemClock:
     """The machine's own clock."""
 
     def now_ms(self) -> int:
-        return time.time_ns() // 1_000_000
+        # A machine that lost its clock may be before 1970, which no reader of ours would take.
+        return max(0, time.time_ns() // 1_000_000)
 
     def monotonic(self) -> float:
         return time.monotonic()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from holdfast.chain import Chain, NewFile
+from holdfast.chain import Chain, ChainWriter, NewFile
 from holdfast.ids import Writer
 from holdfast.manifest import CheckpointManifest
 from holdfast.manifest.files import FileEntry, FileTable, ObjectRef
@@ -20,7 +20,7 @@ from holdfast.manifest.record import (
 )
 from holdfast.objectstore import MemoryStore, Meter, MeteredStore
 from holdfast.settings import LIST_PAGE_MAX, ChainSettings
-from tests.bench.measure import Figure, SlowStore, seconds
+from tests.bench.measure import Figure, RoundsStore, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,26 +30,37 @@ FILES = 20_000
 
 
 def recovery() -> Iterator[Figure]:
-    """What a start costs on a long chain, beyond the pages of one listing."""
-    store = SlowStore(MemoryStore())
-    chain = Chain(store, "orders", settings=ChainSettings(retain=CHECKPOINTS, parallel=64))
-    writer = chain.claim()
-    for batch in range(CHECKPOINTS - 1):
-        writer.commit(batch, [NewFile(path=f"state/{batch % 50}", mtime_ms=batch, body=b"x")])
-    pages = -(-CHECKPOINTS // LIST_PAGE_MAX)
-    beyond = store.rounds(chain.recover) - pages
-    yield Figure(
-        name=f"recovery of {CHECKPOINTS:,} checkpoints, rounds beyond the listing",
-        measured=beyond,
-        required=8,
-        relation="at most",
-    )
-    yield Figure(
-        name="a claim of the same, further rounds",
-        measured=store.rounds(chain.claim) - pages - beyond,
-        required=6,
-        relation="at most",
-    )
+    """What a start costs on a long chain, beyond the pages of one listing, at its worst.
+
+    The newest full manifest is as far back as it can be; in packs, each of the last 10,000
+    batches has left a file that is still needed.
+    """
+    for name, inline, paths in (("inline", 64 * 1024, 50), ("in packs", 0, CHECKPOINTS)):
+        store = RoundsStore(MemoryStore())
+        settings = ChainSettings(retain=CHECKPOINTS, inline_bytes_max=inline)
+        chain = Chain(store, "orders", settings=settings)
+        writer = chain.claim()
+        while writer.head.number < CHECKPOINTS or not _is_worst(writer, settings):
+            path = f"state/{writer.head.next_batch % paths}"
+            writer.commit(writer.head.next_batch, [NewFile(path=path, mtime_ms=1, body=b"x")])
+        pages = -(-writer.head.number // LIST_PAGE_MAX)
+        beyond = store.rounds(chain.recover) - pages
+        yield Figure(
+            name=f"recovery of {CHECKPOINTS:,} checkpoints {name}, rounds beyond the listing",
+            measured=beyond,
+            required=8,
+            relation="at most",
+        )
+        yield Figure(
+            name=f"a claim of the same {name}, further rounds",
+            measured=store.rounds(chain.claim) - pages - beyond,
+            required=6,
+            relation="at most",
+        )
+
+
+def _is_worst(writer: ChainWriter, settings: ChainSettings) -> bool:
+    return writer.head.number - writer.head.base == settings.full_every - 1
 
 
 def commits() -> Iterator[Figure]:

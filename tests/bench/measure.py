@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import math
+import threading
 import time
 import tracemalloc
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 REPEATS = 60
-LATENCY_S = 0.02
+LATENCY_S = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,47 +65,51 @@ def peak_bytes(call: Callable[[], Any]) -> int:
         tracemalloc.stop()
 
 
-class SlowStore(MeteredStore):
-    """Memory behind a network: each request takes as long as any other.
+class RoundsStore(MeteredStore):
+    """Memory behind a network, which counts the requests that had to wait for one another.
 
-    Time divided by that is the number of rounds: requests that had to wait for one another.
+    A request is one round later than the latest that was answered when it began. Answers take so
+    long that all requests of a round have begun by then.
     """
 
     def __init__(self, inner: MemoryStore) -> None:
         super().__init__(inner, Meter())
-        self.latency_s = 0.0
+        self._latency_s = 0.0
+        self._lock = threading.Lock()
+        self._answered = 0
 
     def put(self, key: str, body: Any, *, mode: PutMode = PutMode.OVERWRITE) -> ObjectMeta:
-        time.sleep(self.latency_s)
+        self._wait()
         return super().put(key, body, mode=mode)
 
     def get(self, key: str, *, start: int = 0, length: int | None = None) -> Blob:
-        time.sleep(self.latency_s)
+        self._wait()
         return super().get(key, start=start, length=length)
 
     def head(self, key: str) -> ObjectMeta:
-        time.sleep(self.latency_s)
+        self._wait()
         return super().head(key)
 
     def list(self, prefix: str = "", *, start_after: str = "", limit: int = LIST_PAGE_MAX) -> Page:
-        time.sleep(self.latency_s)
+        self._wait()
         return super().list(prefix, start_after=start_after, limit=limit)
 
     def delete(self, keys: Iterable[str]) -> None:
-        time.sleep(self.latency_s)
+        self._wait()
         super().delete(keys)
 
+    def _wait(self) -> None:
+        with self._lock:
+            round_ = self._answered + 1
+        time.sleep(self._latency_s)
+        with self._lock:
+            self._answered = max(self._answered, round_)
+
     def rounds(self, call: Callable[[], Any]) -> int:
-        """Rounds of requests that a call takes: time at some latency, less that at none."""
-        self.latency_s = 0.0
-        computing = min(_elapsed(call) for _ in range(3))
-        self.latency_s = LATENCY_S
-        waiting = min(_elapsed(call) for _ in range(2)) - computing
-        self.latency_s = 0.0
-        return round(waiting / LATENCY_S)
-
-
-def _elapsed(call: Callable[[], Any]) -> float:
-    started = time.perf_counter()
-    call()
-    return time.perf_counter() - started
+        """Rounds of requests that a call takes."""
+        self._latency_s, self._answered = LATENCY_S, 0
+        try:
+            call()
+            return self._answered
+        finally:
+            self._latency_s = 0.0

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from holdfast.chain import Chain
+from holdfast.chain.claim import claim
 from holdfast.errors import CarriedPlanError, CorruptionError, FencedError
 from holdfast.layout import Keys
 from holdfast.manifest import CheckpointManifest
 from holdfast.manifest.record import Kind
 from holdfast.objectstore import MemoryStore
-from holdfast.testing import FaultyStore, lost_reply
+from holdfast.testing import FaultyStore, ManualClock, lost_reply
 from tests.chain.support import QUERY, Meddling, chain, damage, plan, results, run
 
 KEYS = Keys.of_query(QUERY)
@@ -44,6 +48,33 @@ def test_older_driver_is_fenced_at_its_next_intent_and_told_by_whom() -> None:
         older.intent(0, plan(0))
     assert "host-new" in str(caught.value)
     assert "fence each other for ever" in caught.value.hint
+
+
+def test_a_writer_whose_clock_was_anything_still_fences() -> None:
+    """The year 36,000 is no date that can be shown, and no reason to fail otherwise."""
+    store = MemoryStore()
+    older = chain(store, "old").claim()
+    ahead = replace(chain(store, "new").context, clock=ManualClock(now_ms=1 << 60))
+    claim(ahead)
+    with pytest.raises(FencedError, match=f"at=`{1 << 60} ms`"):
+        older.intent(0, plan(0))
+
+
+def test_a_machine_that_lost_its_clock_writes_what_others_can_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Before 1970 is 1970."""
+    store = MemoryStore()
+    monkeypatch.setattr("time.time_ns", lambda: -5_000_000)
+    Chain(store, QUERY).claim()
+    assert chain(store).claim().report.chosen == 1
+
+
+def test_a_query_has_one_name() -> None:
+    """With or without slashes at its ends, as people write paths."""
+    store = MemoryStore()
+    run(chain(store, query="eu/orders").claim(), 1)
+    assert chain(store, query="/eu//orders/").claim().report.chosen == 2
 
 
 def test_older_driver_in_mid_batch_is_refused_at_its_manifest() -> None:

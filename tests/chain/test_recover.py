@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from holdfast.errors import ConfigError, CorruptionError, UnavailableError
 from holdfast.layout import Keys
-from holdfast.objectstore import MemoryStore, Meter, MeteredStore
+from holdfast.objectstore import Blob, MemoryStore, Meter, MeteredStore, ObjectStore
 from holdfast.testing import Fault, FaultyStore
-from tests.chain.support import QUERY, chain, damage, run
+from tests.chain.support import QUERY, chain, damage, plan, run
 
 KEYS = Keys.of_query(QUERY)
 
@@ -77,6 +79,43 @@ def test_a_changed_pack_is_never_read_silently() -> None:
     damage(store, KEYS.state(2))
     with pytest.raises(CorruptionError, match="not what was written"):
         chain(store).read(writer.head)
+
+
+class DamagedOnTheWay(FaultyStore):
+    """The first time, each object arrives with a flipped bit."""
+
+    def __init__(self, inner: ObjectStore) -> None:
+        super().__init__(inner)
+        self._seen: set[str] = set()
+
+    def get(self, key: str, *, start: int = 0, length: int | None = None) -> Blob:
+        blob = super().get(key, start=start, length=length)
+        if key in self._seen:
+            return blob
+        self._seen.add(key)
+        body = bytearray(blob.body)
+        body[len(body) // 2] ^= 0x01
+        return replace(blob, body=bytes(body))
+
+
+def test_damage_on_the_way_is_no_reason_to_walk_back() -> None:
+    """What looks damaged is read once more: the batch was reported as committed."""
+    store = MemoryStore()
+    writer = chain(store, inline_bytes_max=0).claim()
+    run(writer, 3)
+    expected = chain(store).read(writer.head)
+    writer.intent(3, plan(3))
+    claimed = chain(DamagedOnTheWay(store), "new", inline_bytes_max=0).claim(deep=True)
+    assert (claimed.report.chosen, claimed.report.skipped) == (4, ())
+    assert chain(DamagedOnTheWay(store)).read(writer.head).items() >= expected.items()
+
+
+def test_damage_on_the_way_is_no_reason_to_keep_garbage() -> None:
+    """Retention reads what looks damaged once more, too."""
+    store = MemoryStore()
+    run(chain(store, inline_bytes_max=0, full_every=1).claim(), 20)
+    chain(store).tag("t", 5)
+    assert chain(DamagedOnTheWay(store)).retain(3).objects
 
 
 def test_an_unavailable_store_is_no_reason_to_walk_back() -> None:

@@ -8,7 +8,8 @@ from holdfast.errors import AlreadyExistsError, ConfigError, CorruptionError, No
 from holdfast.layout import Keys
 from holdfast.manifest.record import Kind
 from holdfast.objectstore import MemoryStore
-from tests.chain.support import QUERY, Meddling, chain, keys_of, run
+from holdfast.testing import DyingStore, Fault, FaultyStore, StoreDied
+from tests.chain.support import QUERY, Meddling, chain, damage, keys_of, run
 
 KEYS = Keys.of_query(QUERY)
 
@@ -40,7 +41,7 @@ def test_without_the_tag_the_same_objects_go() -> None:
     assert gone
 
 
-def test_a_tag_that_came_too_late_is_refused_and_taken_away() -> None:
+def test_a_tag_that_came_too_late_is_refused() -> None:
     """The manifest is read again after the ref is there; if it is gone, so may its objects be."""
     store = MemoryStore()
     run(chain(store).claim(), 3)
@@ -48,6 +49,16 @@ def test_a_tag_that_came_too_late_is_refused_and_taken_away() -> None:
     late = Meddling(store, "/refs/", before=lambda: store.delete([KEYS.manifest(2)]))
     with pytest.raises(CorruptionError, match="retired meanwhile"):
         chain(late).tag("late", 2)
+    chain(store).untag("late")
+
+
+def test_a_rollback_that_came_too_late_leaves_no_ref() -> None:
+    """Its ref has a name of its own, so no one else can rely on it."""
+    store = MemoryStore()
+    run(chain(store).claim(), 3)
+    late = Meddling(store, "/refs/", before=lambda: store.delete([KEYS.manifest(2)]))
+    with pytest.raises(CorruptionError, match="retired meanwhile"):
+        chain(late).rollback(2)
     assert keys_of(store, KEYS.refs) == []
 
 
@@ -124,7 +135,8 @@ def test_a_clones_objects_outlive_the_originals_retention() -> None:
     store = MemoryStore()
     writer = chain(store, inline_bytes_max=0).claim()
     run(writer, 2)
-    clone = chain(store, inline_bytes_max=0).clone(3, "copy")
+    clone = chain(store, inline_bytes_max=0).clone(3, "/copy/")
+    assert keys_of(store, KEYS.refs) == [KEYS.clone("copy")]
     expected = clone.read(clone.recover().head)
     run(writer, 30)
     writer.retain()
@@ -169,3 +181,82 @@ def test_cloning_onto_a_query_that_exists_is_refused() -> None:
     with pytest.raises(AlreadyExistsError, match="choose another name"):
         chain(store).clone(2, "other")
     assert keys_of(store) == before
+
+
+def test_a_clone_that_was_cut_short_can_be_made_of_another_checkpoint() -> None:
+    """The ref that it left protects both from then on: it may belong to a clone under way."""
+    store = MemoryStore()
+    writer = chain(store, inline_bytes_max=0).claim()
+    run(writer, 3)
+    with pytest.raises(StoreDied):
+        chain(DyingStore(store, after=9), inline_bytes_max=0).clone(3, "copy")
+    assert keys_of(store, KEYS.refs) == [KEYS.clone("copy")]
+    left = chain(store).refs()[0].named()
+    copy = chain(store, inline_bytes_max=0).clone(4, "copy")
+    expected = copy.read(copy.recover().head)
+    assert left < chain(store).refs()[0].named()
+    run(writer, 30)
+    writer.retain()
+    assert copy.read(copy.recover(deep=True).head) == expected
+
+
+def test_tagging_again_while_retention_runs_never_removes_the_tag_that_is_there() -> None:
+    """Nothing is taken back: who found it there in time relies on it."""
+    store = MemoryStore()
+    run(chain(store, inline_bytes_max=0).claim(), 3)
+    chain(store).tag("keep", 2)
+    late = Meddling(store, "/refs/", before=lambda: store.delete([KEYS.manifest(2)]))
+    with pytest.raises(CorruptionError, match="retired meanwhile"):
+        chain(late).tag("keep", 2)
+    assert keys_of(store, KEYS.refs) == [KEYS.tag("keep")]
+
+
+def cloned_and_tagged(store: MemoryStore) -> dict[str, bytes]:
+    """A clone whose tag alone still names objects of the original; and what the tag holds."""
+    run(chain(store, inline_bytes_max=0).claim(), 2)
+    copy = chain(store, inline_bytes_max=0).clone(3, "copy")
+    expected = copy.read(copy.recover().head)
+    copy.tag("keep", 1)
+    writer = copy.claim()
+    writer.commit(2, [], removed=list(writer.head.files))
+    run(writer, 20)
+    writer.retain()
+    return expected
+
+
+def test_a_clones_tag_holds_objects_of_the_original_too() -> None:
+    """Its last manifest that names them may be gone: the original keeps them for the tag."""
+    store = MemoryStore()
+    expected = cloned_and_tagged(store)
+    writer = chain(store, inline_bytes_max=0).claim()
+    run(writer, 30)
+    writer.retain()
+    copy = chain(store, query="copy")
+    assert copy.read(copy.refs()[0].head()) == expected
+
+
+def test_removing_the_last_tag_of_a_clone_releases_the_original() -> None:
+    """No retention of the clone would do it: its manifests had named nothing of it for long."""
+    store = MemoryStore()
+    cloned_and_tagged(store)
+    chain(store, query="copy").untag("keep")
+    assert keys_of(store, KEYS.refs) == []
+
+
+def test_an_unreadable_tag_can_be_removed() -> None:
+    """What it held is not known, and it is in the way."""
+    store = MemoryStore()
+    run(chain(store).claim(), 2)
+    chain(store).tag("t", 2)
+    damage(store, KEYS.tag("t"))
+    chain(store).untag("t")
+    assert keys_of(store, KEYS.refs) == []
+
+
+def test_a_ref_that_is_let_go_meanwhile_does_not_stop_retention() -> None:
+    """A rollback takes its own away when it is done."""
+    store = MemoryStore()
+    run(chain(store, inline_bytes_max=0).claim(), 20)
+    chain(store).tag("t", 5)
+    gone = Fault(error=NotFoundError("no such object"), verb="get", key="*/refs/*")
+    assert chain(FaultyStore(store, [gone])).retain(3).manifests

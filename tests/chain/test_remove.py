@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
+from typing import TYPE_CHECKING
+
 import pytest
 
 from holdfast.errors import FencedError, MisuseError
 from holdfast.layout import Keys
 from holdfast.objectstore import MemoryStore
-from tests.chain.support import QUERY, chain, damage, keys_of, run
+from holdfast.testing import DyingStore, StoreDied
+from tests.chain.support import QUERY, Meddling, chain, damage, keys_of, run
+
+if TYPE_CHECKING:
+    from holdfast.chain import Chain
 
 KEYS = Keys.of_query(QUERY)
 
@@ -54,6 +61,59 @@ def test_removing_the_clone_releases_the_original() -> None:
     store = MemoryStore()
     run(chain(store, inline_bytes_max=0).claim(), 2)
     chain(store).clone(3, "copy").remove()
+    assert keys_of(store, KEYS.refs) == []
+
+
+def test_a_clone_that_is_made_meanwhile_stops_the_removal() -> None:
+    """It is made in time or not at all; either way its objects are there."""
+    store = MemoryStore()
+    run(chain(store, inline_bytes_max=0).claim(), 2)
+    copies: list[Chain] = []
+
+    def clone_once() -> None:
+        if not copies:
+            copies.append(chain(store, "cloner", inline_bytes_max=0).clone(3, "copy"))
+
+    with pytest.raises(MisuseError, match="remove the clones first"):
+        chain(Meddling(store, "/intents/", before=clone_once), "operator").remove()
+    head = copies[0].recover(deep=True).head
+    assert copies[0].read(head)
+    copies[0].remove()
+    chain(store).remove()
+    assert keys_of(store, KEYS.checkpoints) == []
+
+
+@pytest.mark.parametrize("last_takes_effect", [False, True], ids=["before", "after"])
+def test_a_clones_removal_that_was_cut_short_is_finished_by_a_second_one(
+    last_takes_effect: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    """Wherever it was: the original is released, and can be removed itself."""
+    for calls in itertools.count():
+        store = MemoryStore()
+        run(chain(store, inline_bytes_max=0).claim(), 2)
+        chain(store, inline_bytes_max=0).clone(3, "copy")
+        dying = DyingStore(store, after=calls, last_takes_effect=last_takes_effect)
+        try:
+            chain(dying, query="copy").remove()
+        except StoreDied:
+            chain(store, query="copy").remove()
+        else:
+            break
+        chain(store).remove()
+        assert keys_of(store, KEYS.checkpoints) == []
+
+
+def test_a_clone_that_names_nothing_of_the_original_any_more_releases_it() -> None:
+    """Also where the retention that should have done it was cut short: the tombstone tells."""
+    store = MemoryStore()
+    run(chain(store, inline_bytes_max=0).claim(), 2)
+    copy = chain(store, inline_bytes_max=0).clone(3, "copy").claim()
+    ref = store.get(KEYS.clone("copy")).body
+    copy.commit(2, [], removed=list(copy.head.files))
+    run(copy, 20)
+    copy.retain()
+    store.put(KEYS.clone("copy"), ref)
+    chain(store, query="copy").remove()
     assert keys_of(store, KEYS.refs) == []
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from holdfast.checkpoint import CheckpointStore
@@ -9,7 +11,7 @@ from holdfast.errors import ConfigError, DeleteError, UnavailableError
 from holdfast.objectstore import MemoryStore, ObjectStore, Page
 from holdfast.settings import LIST_PAGE_MAX
 from holdfast.testing import Fault, FaultyStore, ManualClock
-from tests.checkpoint.support import KEYS, contents, manifest, names, put_flat
+from tests.checkpoint.support import KEYS, Meanwhile, contents, manifest, names, put_flat
 
 HOUR_S = 3600.0
 
@@ -102,6 +104,17 @@ def test_a_save_that_ends_meanwhile_keeps_its_sidecar(clock: ManualClock) -> Non
     store.armed = True
     assert checkpoints.cleanup_orphans() == 0
     assert checkpoints.load_state_data(1) == b"x"
+
+
+def test_a_sidecar_of_an_earlier_attempt_is_there_once_its_save_is_reported() -> None:
+    """A cleanup may take it for an orphan just before the manifest is created."""
+    clock, store = ManualClock(), Meanwhile()
+    store.put(KEYS.state(1), b"state")
+    clock.sleep(time.time() - clock.now_ms() / 1000 + 2 * HOUR_S)
+    checkpoints = CheckpointStore(store, "q", clock=clock)
+    store.before["put", KEYS.manifest(1)] = CheckpointStore(store, "q", clock=clock).cleanup_orphans
+    checkpoints.save_with_state(manifest(1), b"state")
+    assert checkpoints.validate_checkpoint(1).valid
 
 
 def test_an_object_without_a_time_stays(clock: ManualClock) -> None:

@@ -9,7 +9,7 @@ import pytest
 from holdfast.chain.history import Validator
 from holdfast.layout import Keys
 from holdfast.objectstore import LocalStore, MemoryStore, Meter, MeteredStore
-from tests.chain.support import chain, damage, run
+from tests.chain.support import chain, damage, plan, run
 from tests.cli.support import holdfast
 
 if TYPE_CHECKING:
@@ -121,3 +121,23 @@ def test_one_plain_checkpoint_can_be_asked_for(url: str) -> None:
     assert [verdict["number"] for verdict in report["checkpoints"]] == [2]
     assert holdfast("validate", f"{url}/plain", "--checkpoint", "v1").code == 2
     assert holdfast("validate", f"{url}/plain", "--checkpoint", "77").code == 3
+
+
+@pytest.mark.parametrize("sign", ["the next batch's plan", "latest.json"])
+def test_a_deleted_newest_manifest_is_missed(root: Path, sign: str) -> None:
+    """Where something was written after it; without a sign it is like one that never was."""
+    store = LocalStore(root)
+    writer = chain(store, query="new", hint_every=1).claim()
+    committed = run(writer, 2)
+    if sign == "latest.json":
+        writer.write_hint()
+    else:
+        writer.intent(2, plan(2))
+    assert holdfast("validate", f"{root.as_uri()}/new").code == 0
+    assert holdfast("recover", f"{root.as_uri()}/new").code == 0
+    store.delete([Keys.of_query("new").manifest(committed.number)])
+    ran = holdfast("validate", f"{root.as_uri()}/new", "--json")
+    assert (ran.code, ran.json()["checkpoints"][0]["number"]) == (1, committed.number)
+    assert "gone" in ran.json()["checkpoints"][0]["issues"][0]["message"]
+    ran = holdfast("recover", f"{root.as_uri()}/new", "--json")
+    assert (ran.code, ran.json()["skipped"][0]["number"]) == (1, committed.number)

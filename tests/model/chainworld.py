@@ -6,7 +6,8 @@ What is checked, at every state of every schedule:
 - I3: the newest manifest validates, unless something was corrupted.
 - I4: once a claim exists, no earlier writer creates an intent or a manifest.
 - I5: recovery finds a checkpoint, and one writer alone can always claim and commit.
-- I6: whatever a checkpoint, tag or clone needs is there (by I3, and by reading every file).
+- I6: whatever a checkpoint, tag or clone needs is there (by I3, and by reading every file): one
+  that was reported stays, and is whole.
 """
 
 from __future__ import annotations
@@ -17,10 +18,13 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from holdfast.chain.claim import claim
+from holdfast.chain.clone import clone
 from holdfast.chain.compose import NewFile
 from holdfast.chain.contents import read_files
 from holdfast.chain.context import Context
+from holdfast.chain.foreign import of_query
 from holdfast.chain.recover import Recovery, recover
+from holdfast.chain.refs import read_ref, tag
 from holdfast.chain.retain import Retainer
 from holdfast.chain.rollback import rollback
 from holdfast.errors import CarriedPlanError, CorruptionError, HoldfastError
@@ -29,7 +33,6 @@ from holdfast.layout import Keys
 from holdfast.layout import Kind as KeyKind
 from holdfast.manifest.intent import Intent, IntentKind, decode_intent
 from holdfast.manifest.record import ChainManifest, Kind, decode_chain_manifest
-from holdfast.objectstore import MemoryStore, ObjectStore
 from holdfast.objectstore.retrying import RetryingStore
 from holdfast.settings import ChainSettings, RetrySettings
 from tests.model.explorer import ViolationError
@@ -40,10 +43,15 @@ if TYPE_CHECKING:
 
     from holdfast.chain.writer import ChainWriter
     from holdfast.manifest.plan import Plan
+    from holdfast.objectstore import ObjectStore
 
 QUERY = "q"
+TAG = "t"
+CLONE = "copy"
 KEYS = Keys.of_query(QUERY)
 CLAIMS = (Kind.CLAIM, Kind.ROLLBACK)
+RETRY = RetrySettings(attempts_max=2)
+JITTER = random.Random(0)  # no one waits here, and a generator of one's own takes long to make
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,11 +66,23 @@ class Bounds:
     corruptions: int = 0
     rollbacks: int = 0
     retentions: int = 0
+    tags: int = 0
+    clones: int = 0
     keep: int = 1
     full_every: int = 2
     inline: bool = False
     deep: bool = False
     growing: bool = False
+
+
+class Unchanged:
+    """A clone whose files are all as they were."""
+
+    def wants(self, path: str) -> bool:
+        return False
+
+    def rewrite(self, path: str, body: bytes) -> bytes:
+        return body
 
 
 @dataclass
@@ -76,10 +96,11 @@ class Ghost:
     corrupted: list[int] = field(default_factory=list)
     rolled_back: list[int] = field(default_factory=list)
     rollbacks: list[int] = field(default_factory=list)
+    held: list[str] = field(default_factory=list)
 
     def fingerprint(self) -> Any:
         effects = tuple(sorted(self.effects.items()))
-        damage = (tuple(self.corrupted), tuple(self.rolled_back))
+        damage = (tuple(self.corrupted), tuple(self.rolled_back), tuple(self.held))
         return effects, self.newest_claim, tuple(self.reported), damage
 
     def rollback_is_unreadable(self) -> bool:
@@ -103,6 +124,8 @@ class ChainExecution:
             "corrupt": bounds.corruptions,
             "rollback": bounds.rollbacks,
             "retain": bounds.retentions,
+            "tag": bounds.tags,
+            "clone": bounds.clones,
         }
         self.last: Actor | None = None
         self._numbers_at = -1
@@ -132,8 +155,9 @@ class ChainExecution:
             found.append((1, "corrupt"))
         if self.left["retain"] and len(numbers) > self.bounds.keep:
             found.append((int(running), "retain"))
-        if self.left["rollback"]:
-            found += [(int(running), f"rollback {number}") for number in self._targets(numbers)]
+        for name in ("rollback", "tag", "clone"):
+            if self.left[name]:
+                found += [(int(running), f"{name} {number}") for number in self._targets(numbers)]
         return found
 
     def _faults_of(self, actor: Actor, call: Call) -> list[str]:
@@ -144,11 +168,12 @@ class ChainExecution:
             found.append(f"{actor.name} dies before: {call}")
             if call.writes:
                 found.append(f"{actor.name} dies after: {call}")
+            found += [f"{actor.name} dies at half {n} of: {call}" for n in range(len(call.halves))]
         return found
 
     def choose(self, option: str) -> None:
         name, _, rest = option.partition(" ")
-        if name in ("start", "retain", "rollback"):
+        if name in ("start", "retain", "rollback", "tag", "clone"):
             self.left[name] -= 1
             self._begin(name, rest)
         elif name == "corrupt":
@@ -164,14 +189,19 @@ class ChainExecution:
             "start": self._drive,
             "retain": self._retain,
             "rollback": lambda actor: self._roll_back(actor, int(rest)),
+            "tag": lambda actor: self._tag(actor, int(rest)),
+            "clone": lambda actor: self._clone(actor, int(rest)),
         }
-        letter = {"start": "d", "retain": "r", "rollback": "o"}[name]
+        letter = {"start": "d", "retain": "r", "rollback": "o", "tag": "t", "clone": "c"}[name]
         self.last = self.world.start(f"{letter}{count}", scripts[name])
 
     def _advance(self, actor: Actor, rest: str) -> None:
         if rest.startswith("hears nothing"):
             self.left["lose"] -= 1
             self.world.lose_reply(actor)
+        elif rest.startswith("dies at half"):
+            self.left["crash"] -= 1
+            self.world.kill(actor, half=int(rest.split()[3]))
         elif rest.startswith("dies"):
             self.left["crash"] -= 1
             self.world.kill(actor, after_effect=rest.startswith("dies after"))
@@ -190,13 +220,15 @@ class ChainExecution:
         left = tuple(self.left.values())
         return self.world.fingerprint(), self.ghost.fingerprint(), left
 
+    def close(self) -> None:
+        self.world.close()
+
     # ---- the actors
 
     def _context(self, actor: Actor) -> Context:
         scheduled = ScheduledStore(self.world, actor)
-        retry = RetrySettings(attempts_max=2)
         return Context(
-            store=RetryingStore(scheduled, settings=retry, clock=StillClock()),
+            store=RetryingStore(scheduled, settings=RETRY, clock=StillClock(), jitter=JITTER),
             query=QUERY,
             settings=settings(self.bounds),
             clock=StillClock(),
@@ -230,6 +262,14 @@ class ChainExecution:
 
     def _roll_back(self, actor: Actor, number: int) -> None:
         self.ghost.rolled_back.append(rollback(self._context(actor), number).number)
+
+    def _tag(self, actor: Actor, number: int) -> None:
+        """Always the same name: who comes second finds it there."""
+        self.ghost.held.append(tag(self._context(actor), TAG, number).key)
+
+    def _clone(self, actor: Actor, number: int) -> None:
+        clone(self._context(actor), number, CLONE, rewrite=Unchanged())
+        self.ghost.held.append(CLONE)
 
     # ---- what is observed and checked
 
@@ -268,6 +308,7 @@ class ChainExecution:
         if key in self.lone_checked:
             return
         self.lone_checked.add(key)
+        self._check_held()
         found = self._recovered(numbers)
         if found is None:
             return
@@ -288,6 +329,21 @@ class ChainExecution:
                 )
         self._check_lone_writer()
 
+    def _check_held(self) -> None:
+        """What a tag or a clone was reported to hold can be read, file by file."""
+        if not self.ghost.held:
+            return
+        context = bare_context(self.world.store, self.bounds)
+        try:
+            for name in set(self.ghost.held):
+                if name == CLONE:
+                    begun = of_query(context, CLONE)
+                    read_files(begun, recover(begun, deep=True).head)
+                else:
+                    read_files(context, read_ref(context, name).head())
+        except HoldfastError as error:
+            raise ViolationError(f"I6: what is held is not there: {error}") from error
+
     def _recovered(self, numbers: list[int]) -> Recovery | None:
         context = bare_context(self.world.store, self.bounds)
         try:
@@ -304,9 +360,7 @@ class ChainExecution:
 
     def _check_lone_writer(self) -> None:
         """From here on alone, a new driver claims, runs the next batch and commits it."""
-        store = MemoryStore(clock=StillClock())
-        for meta in self.world.store.list(limit=10_000).objects:
-            store.put(meta.key, self.world.store.get(meta.key).body)
+        store = self.world.store.copy()
         effects = dict(self.ghost.effects)
         done: list[Any] = []
         context = bare_context(store, self.bounds)
@@ -356,6 +410,7 @@ def observed_manifest(body: bytes, number: int) -> ChainManifest:
     return decode_chain_manifest(body, number=number, query=QUERY)
 
 
+@lru_cache
 def settings(bounds: Bounds) -> ChainSettings:
     """Packs are all inline, all outside, or as they grow first the one and then the other."""
     return ChainSettings(
@@ -397,7 +452,7 @@ def drive(
 
     Where an earlier run has planned a batch, it starts again in the same process.
     """
-    for attempt in range(batches):
+    for attempt in range(max(1, batches)):
         writer = claim(context, read=partial(recover, deep=bounds.deep))
         shown = writer.head.shown_plan
         try:

@@ -87,7 +87,7 @@ CLAUSES = [
         owner=rules,
         attribute="must_list_again",
         instead=lambda *, gone, settled: False,
-        bounds=replace(QUIET, retentions=1, full_every=1),
+        bounds=replace(QUIET, batches=1, retentions=1, full_every=1, inline=True),
         breaks="I5",
     ),
     Clause(
@@ -147,6 +147,22 @@ CLAUSES = [
             QUIET, drivers=1, starts=1, batches=3, rollbacks=1, retentions=1, full_every=1
         ),
         breaks="I5",
+    ),
+    Clause(
+        name="a tag counts only if its manifest is still there",
+        owner=Source,
+        attribute="is_still_there",
+        instead=lambda self, store: True,
+        bounds=replace(QUIET, drivers=1, starts=1, batches=3, tags=1, retentions=1, full_every=1),
+        breaks="I6",
+    ),
+    Clause(
+        name="of two retentions at once, one deletes no objects",
+        owner=rules,
+        attribute="another_retires",
+        instead=lambda kept, present: False,
+        bounds=replace(QUIET, drivers=1, starts=1, batches=4, tags=1, retentions=2, full_every=1),
+        breaks="I6",
     ),
     Clause(
         name="a pack is durable before the manifest that names it",

@@ -9,6 +9,7 @@ So what breaks, breaks with a short story, and a search that runs to its end has
 from __future__ import annotations
 
 import base64
+import contextlib
 import heapq
 import itertools
 import random
@@ -40,6 +41,9 @@ class Execution(Protocol):
     def check(self) -> None:
         """Raise ViolationError if an invariant does not hold here."""
 
+    def close(self) -> None:
+        """This run ends here, wherever it is."""
+
 
 @dataclass
 class Result:
@@ -61,9 +65,10 @@ class Result:
         return base64.urlsafe_b64encode(packed).decode()
 
     def __str__(self) -> str:
-        bound = "any number of" if self.complete else f"up to {self.interruptions}"
+        seen = f"all with fewer than {self.interruptions}, some with {self.interruptions}"
+        bound = "all there are" if self.complete else f"{seen} interruptions"
         return (
-            f"{self.schedules:,} schedules with {bound} interruptions, "
+            f"{self.schedules:,} schedules ({bound}), "
             f"{self.states:,} states, {self.steps:,} steps in {self.seconds:.1f} s"
         )
 
@@ -116,9 +121,12 @@ class Search:
             yield
 
     def _run_one(self, cost: int, node: _Node | None) -> None:
-        execution = self._begin()
         self.result.schedules += 1
         self.result.interruptions = max(self.result.interruptions, cost)
+        with contextlib.closing(self._begin()) as execution:
+            self._follow(execution, cost, node)
+
+    def _follow(self, execution: Execution, cost: int, node: _Node | None) -> None:
         try:
             if node is not None and node.before is not None:
                 for option in node.before.options():
@@ -189,11 +197,18 @@ def explore(
     return Search(begin, seed=seed).run(schedules_max=schedules_max, seconds_max=seconds_max)
 
 
-def follow(begin: Callable[[], Execution], token: str) -> Iterator[str]:
-    """Run one schedule again, checking every state; raises what it raised before."""
+def follow(
+    begin: Callable[[], Execution], token: str, *, while_possible: bool = False
+) -> Iterator[str]:
+    """Run one schedule again, checking every state; raises what it raised before.
+
+    `while_possible` ends where the code under test, changed since, no longer comes to a choice.
+    """
     schedule = zlib.decompress(base64.urlsafe_b64decode(token)).decode().splitlines()
-    execution = begin()
-    for option in schedule:
-        yield option
-        execution.choose(option)
-        execution.check()
+    with contextlib.closing(begin()) as execution:
+        for option in schedule:
+            if while_possible and option not in {choice for _, choice in execution.options()}:
+                return
+            yield option
+            execution.choose(option)
+            execution.check()

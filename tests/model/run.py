@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tests.model.chainworld import ChainExecution
 from tests.model.explorer import Result, Search
+from tests.model.memory import remembering
 from tests.model.scenarios import SCENARIOS
 
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ def explore_one(task: Task) -> Result:
     lone_checked: set[object] = set()
     begin = partial(ChainExecution, SCENARIOS[task.name], lone_checked)
     search = Search(begin, seed=task.seed)
-    return search.run(schedules_max=task.schedules_max, seconds_max=task.seconds_max)
+    with remembering():
+        return search.run(schedules_max=task.schedules_max, seconds_max=task.seconds_max)
 
 
 def explore_all(

@@ -10,6 +10,7 @@ QUIET = Bounds(crashes=0, lost_replies=0)
 FULL = replace(QUIET, full_every=1)
 
 SCENARIOS: dict[str, Bounds] = {
+    "claims alone, a crash and a lost reply": Bounds(batches=0),
     "one batch, a crash and a lost reply": Bounds(batches=1),
     "one batch, everything inline": Bounds(batches=1, inline=True),
     "one batch, corruption and a crash": Bounds(batches=1, corruptions=1, lost_replies=0),
@@ -27,18 +28,22 @@ SCENARIOS: dict[str, Bounds] = {
     "rollback": replace(QUIET, rollbacks=1, lost_replies=1),
     "rollback and retention": replace(FULL, batches=3, rollbacks=1, retentions=1),
     "rollback and corruption": replace(QUIET, drivers=1, rollbacks=1, corruptions=1, crashes=1),
+    "tags and retention": replace(FULL, drivers=1, batches=3, tags=2, retentions=1),
+    "a tag and two retentions": replace(FULL, drivers=1, starts=1, tags=1, retentions=2),
+    "a clone and retention": replace(FULL, drivers=1, batches=3, clones=1, retentions=1),
     "everything inline": Bounds(inline=True),
     "packs that outgrow the manifest": Bounds(
         batches=3, growing=True, full_every=9, lost_replies=0
     ),
-    "everything": Bounds(drivers=3, starts=4, corruptions=1, rollbacks=1, retentions=1),
+    "everything": Bounds(drivers=3, starts=4, corruptions=1, rollbacks=1, retentions=1, tags=1),
 }
 
 # The quick tier: most schedules where they are short, and some of everything.
 QUICK: dict[str, int] = {
-    **dict.fromkeys(SCENARIOS, 320),
-    "one batch, a crash and a lost reply": 5000,
-    "one batch, everything inline": 5000,
-    "one batch, corruption and a crash": 5000,
+    **dict.fromkeys(SCENARIOS, 220),
+    "claims alone, a crash and a lost reply": 5800,
+    "one batch, a crash and a lost reply": 4000,
+    "one batch, everything inline": 2000,
+    "one batch, corruption and a crash": 4000,
     "everything": 100,
 }

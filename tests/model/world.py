@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import greenlet
@@ -47,6 +48,7 @@ class Call:
     key: str
     perform: Callable[[], Any]
     writes: bool
+    halves: tuple[Callable[[], Any], ...] = ()
 
     def __str__(self) -> str:
         return f"{self.verb} {self.key.removeprefix('q/')}"
@@ -105,8 +107,11 @@ class ScheduledStore:
     def delete(self, keys: Any) -> None:
         wanted = sorted(keys)
         if wanted:
-            names = " ".join(wanted)
-            self._turn("delete", names, lambda: self._world.store.delete(wanted), writes=True)
+            store, middle = self._world.store, len(wanted) // 2
+            parts = (wanted[:middle], wanted[middle:]) if middle else ()
+            halves = tuple(partial(store.delete, part) for part in parts)
+            call = Call("delete", " ".join(wanted), partial(store.delete, wanted), True, halves)  # noqa: FBT003
+            self._world.wait(self._actor, call)
 
     def presign(
         self, method: Literal["GET", "PUT"], key: str, *, expires_s: int = 300, sha256: str = ""
@@ -125,6 +130,12 @@ class CountingStore(MemoryStore):
     def __init__(self) -> None:
         super().__init__(clock=StillClock())
         self.changes = 0
+
+    def copy(self) -> CountingStore:
+        """The same objects in a store of its own; bodies never change, so they are shared."""
+        twin = CountingStore()
+        twin._blobs, twin._keys = dict(self._blobs), list(self._keys)
+        return twin
 
     def put(self, key: str, body: Any, *, mode: PutMode = PutMode.OVERWRITE) -> ObjectMeta:
         meta = super().put(key, body, mode=mode)
@@ -192,14 +203,23 @@ class World:
         actor.seen = hash((actor.seen, call.verb, call.key, "lost"))
         actor.thread.throw(UnavailableError("the reply was lost"))
 
-    def kill(self, actor: Actor, *, after_effect: bool) -> None:
-        """The process ends at this call, before or after it takes effect."""
+    def kill(self, actor: Actor, *, after_effect: bool = False, half: int | None = None) -> None:
+        """The process ends at this call, before or after it takes effect, or half of it does."""
         call = self._take(actor)
-        if after_effect:
+        if half is not None:
+            call.halves[half]()
+        elif after_effect:
             with contextlib.suppress(HoldfastError):
                 call.perform()
         actor.alive = False
         actor.thread.throw(KilledError())
+
+    def close(self) -> None:
+        """End every process that is left: one that waits for ever is never freed."""
+        for actor in self.actors:
+            actor.alive = False
+            if not actor.thread.dead:
+                actor.thread.throw(KilledError())
 
     def fingerprint(self) -> tuple[Any, ...]:
         """Equal for executions that cannot differ from here on."""

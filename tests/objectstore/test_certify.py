@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
 import threading
 import time
 from pathlib import Path
@@ -26,6 +28,7 @@ from holdfast.objectstore import (
     Page,
     PutMode,
     certify,
+    certify_race,
     ensure_certified,
 )
 from holdfast.objectstore.certify_race import ProcessWriter
@@ -127,8 +130,14 @@ def test_a_sound_store_is_certified_and_the_verdict_kept() -> None:
 
 def test_processes_take_part_where_they_can(tmp_path: Path) -> None:
     """A local store is raced by threads and by processes."""
-    certificate = certify(LocalStore(tmp_path), seconds=2.0)
-    assert (certificate.threads, certificate.processes) == (4, 2)
+    found: list[tuple[int, int]] = []
+    for seconds in (2.0, 20.0):  # on a busy machine they take longer to come up
+        with contextlib.suppress(UnavailableError):
+            certificate = certify(LocalStore(tmp_path), seconds=seconds)
+            found.append((certificate.threads, certificate.processes))
+        if (4, 2) in found:
+            return
+    pytest.fail(f"threads and processes that took part: {found}")
 
 
 @pytest.mark.parametrize(
@@ -220,6 +229,19 @@ def test_a_store_that_hangs_is_left_in_time() -> None:
     assert _keys(store) == []
 
 
+def test_a_start_on_a_busy_machine_takes_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Too slow for the first, short trial is no reason to refuse a query its start."""
+
+    class _Slow(MemoryStore):
+        def get(self, key: str, *, start: int = 0, length: int | None = None) -> Blob:
+            time.sleep(0.02)
+            return super().get(key, start=start, length=length)
+
+    # By its name in `holdfast.objectstore` it is the function, not the module.
+    monkeypatch.setattr(sys.modules[certify.__module__], "_START_SECONDS", 0.001)
+    assert ensure_certified(_Slow(), clock=Hasty()).certified
+
+
 def test_leftovers_of_a_killed_trial_are_removed() -> None:
     """Once they are an hour old; younger ones may be a trial that is under way."""
     clock = Hasty()
@@ -231,8 +253,11 @@ def test_leftovers_of_a_killed_trial_are_removed() -> None:
     assert _keys(store) == [CERTIFICATE_KEY, ".holdfast/certify/young/create-000"]
 
 
-def test_a_writer_process_hides_its_url_and_ends_with_its_input(tmp_path: Path) -> None:
+def test_a_writer_process_hides_its_url_and_ends_with_its_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Neither its arguments nor its environment hold a secret."""
+    monkeypatch.setattr(certify_race, "_GOODBYE_S", 60)  # no trial waits for this one
     writer = ProcessWriter(f"{tmp_path.as_uri()}/secret-hunter2")
     try:
         assert writer.ready(30)

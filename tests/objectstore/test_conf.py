@@ -36,7 +36,6 @@ def _is_create_only(key: str) -> bool:
         KEYS.batch(7),
         KEYS.batch(7, 1),
         KEYS.tag("v1"),
-        KEYS.clone("x"),
     ],
 )
 def test_what_is_only_ever_created_is_protected(key: str) -> None:
@@ -49,13 +48,14 @@ def test_what_is_only_ever_created_is_protected(key: str) -> None:
     [
         KEYS.manifest(7),
         KEYS.latest,
+        KEYS.clone("x"),
         KEYS.file(7, "1.sst"),
         CERTIFICATE_KEY,
         ".holdfast/certify/1/create-000",
     ],
 )
 def test_what_may_be_written_again_is_not(key: str) -> None:
-    """Tombstones, hints, uploads by signed URL, verdicts and probes stay possible."""
+    """Tombstones, hints, clones' refs, uploads, verdicts and probes stay possible."""
     assert not _is_create_only(key)
 
 

@@ -17,15 +17,16 @@ from typing import IO, TYPE_CHECKING, Any
 
 import pytest
 
+from holdfast.chain import Chain
 from holdfast.errors import (
     AlreadyExistsError,
+    CommitUnknownError,
     ConfigError,
     DeleteError,
     NotFoundError,
     PermissionDeniedError,
     PreconditionError,
     StoreError,
-    UnavailableError,
 )
 from holdfast.objectstore import LocalStore, PutMode
 from holdfast.objectstore import local as local_module
@@ -263,16 +264,42 @@ def test_an_unconfirmed_change_is_unknown_not_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Once linked, an error of the disk must not say that nothing happened."""
-
-    def fail(_: Path) -> None:
-        raise OSError(errno.EIO, "input/output error")
-
     store = LocalStore(tmp_path)
     store.put("other", b"x")
-    monkeypatch.setattr(local_module, "_sync_directory", fail)
-    with pytest.raises(UnavailableError, match="does not confirm"):
+    monkeypatch.setattr(local_module, "_sync_directory", _broken_disk)
+    with pytest.raises(CommitUnknownError, match="does not confirm"):
         store.put("a", b"x", mode=PutMode.CREATE)
     assert store.get("a").body == b"x"
+
+
+def _broken_disk(_: Path) -> None:
+    raise OSError(errno.EIO, "input/output error")
+
+
+def test_a_commit_that_the_disk_does_not_confirm_is_never_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its manifest can be read back, and is gone after the next power cut."""
+    writer = Chain(LocalStore(tmp_path), "orders").claim()
+    writer.intent(0, [])
+    monkeypatch.setattr(local_module, "_sync_directory", _broken_disk)
+    with pytest.raises(CommitUnknownError):
+        writer.commit(0, [])
+
+
+def test_a_directory_that_someone_else_made_is_made_durable_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who made it may have been killed before; once per process is enough."""
+    synced: list[Path] = []
+    LocalStore(tmp_path).put("a/b/1", b"x")
+    monkeypatch.setattr(local_module, "_sync_directory", synced.append)
+    store = LocalStore(tmp_path)
+    store.put("a/b/2", b"x")
+    assert {tmp_path, tmp_path / "a", tmp_path / "a" / "b"} <= set(synced)
+    synced.clear()
+    store.put("a/b/3", b"x")
+    assert synced == [tmp_path / "a" / "b"]
 
 
 @pytest.mark.parametrize("prefix", ["../", "/", "/etc/", "a/../../", "./", "a//", "a\0b/"])

@@ -9,8 +9,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from holdfast.errors import ConfigError
-from holdfast.objectstore import PutMode, S3Store
+from holdfast.errors import ConfigError, UnavailableError
+from holdfast.objectstore import PutMode, S3Store, scan
 from holdfast.settings import S3Settings
 from holdfast.testing import ManualClock
 from holdfast.testing.contract_presign import send
@@ -211,6 +211,33 @@ def test_a_listing_skips_the_folder_that_a_console_made(
     server.then(EMPTY_LIST)
     connect().list()
     assert "start-after=some%2Fprefix%2F&" in f"{server.asked[0].path}&"
+
+
+def _page(*names: str, token: str = "") -> Reply:
+    """A page of a listing; with a token, more follow."""
+    entry = "<Contents><Key>some/prefix/{}</Key><Size>1</Size><ETag>e</ETag></Contents>"
+    follow = f"<NextContinuationToken>{token}</NextContinuationToken>" if token else ""
+    found = "".join(entry.format(name) for name in names)
+    body = f"<L><IsTruncated>{str(bool(token)).lower()}</IsTruncated>{follow}{found}</L>"
+    return Reply(body=body.encode())
+
+
+def test_an_empty_page_is_not_the_end_of_a_listing(
+    server: ScriptedServer, connect: Connect
+) -> None:
+    """A bucket with versions gives such pages for deleted keys; what follows them exists."""
+    server.then(_page("a", token="1"), _page(token="2"), _page(token="3"), _page("b"))
+    assert [meta.key for meta in scan(connect())] == ["a", "b"]
+    assert "continuation-token=3" in server.asked[-1].path
+
+
+def test_a_listing_without_an_end_is_never_a_whole_one(
+    server: ScriptedServer, connect: Connect
+) -> None:
+    """Neither one that gives no token, nor one that gives them for ever."""
+    server.then(Reply(body=b"<L><IsTruncated>true</IsTruncated></L>"))
+    with pytest.raises(UnavailableError, match="does not say where"):
+        connect().list()
 
 
 def test_a_directory_bucket_is_refused() -> None:

@@ -27,6 +27,8 @@ PROMISED = [
     "decode_batch",
     "layout",
     "open_store",
+    "remove_sources",
+    "start_sources",
 ]
 
 

@@ -105,7 +105,8 @@ class Chain:
 
     def untag(self, name: str) -> None:
         """Stop protecting it."""
-        untag(self.context, name)
+        roots = untag(self.context, name)
+        Retainer(self.context).release(roots)
 
     def refs(self) -> list[Ref]:
         """All tags and clones."""

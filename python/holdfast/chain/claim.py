@@ -15,7 +15,7 @@ from holdfast.chain.create import create, fenced_by_manifest
 from holdfast.chain.read import fetch_intent, list_intents, list_manifests, parse_intent
 from holdfast.chain.recover import Recovery, recover
 from holdfast.chain.writer import ChainWriter
-from holdfast.errors import FencedError
+from holdfast.errors import CorruptionError, FencedError
 from holdfast.manifest.intent import Intent, IntentKind
 from holdfast.manifest.record import Kind
 from holdfast.objectstore import PutMode
@@ -97,7 +97,12 @@ def reserve(context: Context, number: int) -> bytes | None:
 
 
 def _parsed(context: Context, number: int, body: bytes | None) -> Intent | None:
-    return None if body is None else parse_intent(context, number, body)
+    if body is None:
+        return None
+    try:
+        return parse_intent(context, number, body)
+    except CorruptionError:
+        return fetch_intent(context, number)  # read once more, it may be whole
 
 
 def _void(context: Context, number: int) -> bytes:

@@ -1,7 +1,7 @@
 """Clones: a new query that begins with another's state and names its objects, copying nothing.
 
 Failure: killed before the clone's first manifest → a ref that protects too much at the source,
-and a name that can be cloned to again; after it → a clone.
+and a name that can be cloned to again, from any checkpoint; after it → a clone.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from holdfast.chain.compose import NewFile
 from holdfast.chain.contents import read_files
 from holdfast.chain.foreign import of_query, roots_named
 from holdfast.chain.objects import needed
-from holdfast.chain.refs import Source, hold, source
+from holdfast.chain.refs import Source, hold, hold_also, source
+from holdfast.errors import AlreadyExistsError
 from holdfast.layout import query_of_path
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def clone(context: Context, target: int | str, to: str, *, rewrite: Rewrite) -> 
     head = origin.head
     head.files = {path: _store_relative(context, file) for path, file in head.files.items()}
     roots = roots_named(needed(head))
-    _protect(context, origin, to, roots)
+    _protect(context, origin, begun.query, roots)
     changed = _rewritten(context, head, rewrite)
     begin(begun, head, facts=head.facts, added=changed, notes=head.notes, origin=context.query)
     return begun
@@ -56,7 +57,11 @@ def _protect(context: Context, origin: Source, to: str, roots: set[str]) -> None
     """A ref in every chain whose objects the clone will name, the origin being read last."""
     for root in sorted(roots):
         owner = of_query(context, query_of_path(root))
-        hold(owner, origin, owner.keys.clone(to))
+        key = owner.keys.clone(to)
+        try:
+            hold(owner, origin, key)
+        except AlreadyExistsError:
+            hold_also(owner, origin, key)
 
 
 def _store_relative(context: Context, file: FileEntry) -> FileEntry:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from holdfast.chain.objects import fetch
 from holdfast.errors import CorruptionError, NotFoundError
 from holdfast.objectstore.parallel import gather
-from holdfast.pack import decode_batch
+from holdfast.pack import decode_views
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -32,7 +32,7 @@ def read_files(
     if absent:
         raise NotFoundError("no such file", query=context.query, path=min(absent))
     planned = head.shown_plan.contents() if head.shown_plan else {}
-    inline = {**head.inline_contents(), **planned}
+    inline = {**head.inline_contents(wanted), **planned}
     found: dict[str, bytes] = {}
     outside: dict[ObjectRef, list[str]] = {}
     for path in wanted:
@@ -57,8 +57,8 @@ def _from_object(context: Context, ref: ObjectRef, paths: list[str]) -> dict[str
     body = fetch(context, ref)
     if ref.kind == "file":
         return dict.fromkeys(paths, body)
-    entries = dict(decode_batch(body))
+    entries = dict(decode_views(body))
     missing = [path for path in paths if path not in entries]
     if missing:
         raise CorruptionError("a pack lacks a file", key=ref.key, path=missing[0])
-    return {path: entries[path] for path in paths}
+    return {path: bytes(entries[path]) for path in paths}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.clock import SYSTEM_CLOCK, Clock
 from holdfast.ids import Nonces, Writer, random_nonce
-from holdfast.layout import Keys
+from holdfast.layout import Keys, query_of_path, query_path
 from holdfast.settings import ChainSettings
 
 if TYPE_CHECKING:
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """One query's chain on one store, seen by one writer."""
+    """One query's chain on one store, seen by one writer.
+
+    A query has one name: "/orders/" is "orders".
+    """
 
     store: ObjectStore
     query: str
@@ -27,7 +30,9 @@ class Context:
     writer: Writer = field(default_factory=Writer.here)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "keys", Keys.of_query(self.query))
+        path = query_path(self.query)
+        object.__setattr__(self, "query", query_of_path(path))
+        object.__setattr__(self, "keys", Keys(f"{path}/"))
 
     def key_of(self, relative: str) -> str:
         """The store's key for one that a manifest names.

@@ -99,12 +99,19 @@ def fenced_by_intent(context: Context, number: int, body: bytes | None) -> Fence
 
 def fenced(context: Context, number: int, by: Writer | None, at_ms: int) -> FencedError:
     """Names who took the chain over, and when."""
-    when = datetime.fromtimestamp(at_ms / 1000, tz=timezone.utc).isoformat(timespec="seconds")
     return FencedError(
         "another writer has taken this query over",
         hint="let only one driver run it: two supervised drivers fence each other for ever",
         query=context.query,
         by=by or "unknown",
-        at=when if by else "unknown",
+        at=_moment(at_ms) if by else "unknown",
         number=number,
     )
+
+
+def _moment(at_ms: int) -> str:
+    """That writer's clock may have been anything."""
+    try:
+        return datetime.fromtimestamp(at_ms / 1000, tz=timezone.utc).isoformat(timespec="seconds")
+    except (OverflowError, OSError, ValueError):
+        return f"{at_ms} ms"

@@ -34,4 +34,5 @@ def roots_named(refs: Iterable[ObjectRef]) -> set[str]:
 def release(context: Context, roots: Iterable[str]) -> None:
     """This clone names nothing of these roots any more: take its refs there away."""
     owners = [of_query(context, query_of_path(root)) for root in roots]
-    context.store.delete([owner.keys.clone(context.query) for owner in owners])
+    if owners:
+        context.store.delete([owner.keys.clone(context.query) for owner in owners])

@@ -14,6 +14,8 @@ from holdfast.manifest.record import ChainManifest, Kind
 from holdfast.pack import decode_views
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from holdfast.manifest.files import FileEntry
     from holdfast.manifest.plan import Plan
 
@@ -78,11 +80,12 @@ class Head:
         plan = self.shown_plan
         return self.files if plan is None else {**self.files, **{f.path: f for f in plan.files}}
 
-    def inline_contents(self) -> dict[str, memoryview]:
-        """Bytes of the live files that are inside manifests, by path."""
+    def inline_contents(self, paths: Iterable[str] | None = None) -> dict[str, memoryview]:
+        """Bytes of the live files that are inside manifests, or of some of them, by path."""
         wanted: dict[int, set[str]] = {}
-        for path, file in self.files.items():
-            if file.ref is not None and file.ref.kind == "inline":
+        for path in self.files if paths is None else paths:
+            file = self.files.get(path)
+            if file is not None and file.ref is not None and file.ref.kind == "inline":
                 wanted.setdefault(file.ref.number, set()).add(path)
         return {
             path: body

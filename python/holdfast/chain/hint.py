@@ -50,13 +50,22 @@ class HintKeeper:
 
     def _read(self) -> int:
         """The number it names; one that is unreadable may be replaced, for it is only a hint."""
-        try:
-            blob = self._context.store.get(self._context.keys.latest)
-        except NotFoundError:
-            self._etag = ""
-            return 0
-        self._etag = blob.meta.etag
-        try:
-            return parse_object(blob.body, "hint").integer("checkpoint_id")
-        except CorruptionError:
-            return 0
+        number, self._etag = _read(self._context)
+        return number
+
+
+def read_hint(context: Context) -> int:
+    """The number that it names; 0 if there is none, or it cannot be read."""
+    return _read(context)[0]
+
+
+def _read(context: Context) -> tuple[int, str]:
+    """The number, and the version that says so."""
+    try:
+        blob = context.store.get(context.keys.latest)
+    except NotFoundError:
+        return 0, ""
+    try:
+        return parse_object(blob.body, "hint").integer("checkpoint_id"), blob.meta.etag
+    except CorruptionError:
+        return 0, blob.meta.etag

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from holdfast.chain.hint import read_hint
 from holdfast.chain.objects import Presence, check_hashes, needed
-from holdfast.chain.read import GoneError, Reader, list_manifests
+from holdfast.chain.read import GoneError, Reader, fetch_intent, list_intents, list_manifests
 from holdfast.errors import ConfigError, CorruptionError
+from holdfast.manifest.intent import IntentKind
 from holdfast.objectstore.parallel import gather
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import TypeAlias
 
     from holdfast.chain.context import Context
@@ -64,6 +67,32 @@ def history(context: Context, *, newest: int | None = None) -> list[Checkpoint]:
         except CorruptionError as error:
             found.append(Checkpoint(number=number, bytes=meta.size, problem=str(error)))
     return found
+
+
+def lost(context: Context) -> dict[int, str]:
+    """Numbers above the newest manifest that had one once, and how that is known; only reads.
+
+    A batch is planned after the one before it is committed, and the hint is moved after its
+    checkpoint exists. Where there is neither, a deleted manifest is like one that never was.
+    """
+    known: dict[int, str] = {}
+    hint = read_hint(context)
+    if hint:
+        known[hint] = "latest.json names it"
+    newest = next(_planned(context), 0)
+    if newest > 1:
+        known[newest - 1] = f"intent {newest} was made after it"
+    highest = list_manifests(context).highest  # after the signs, or it could be too old for them
+    return {n: f"its manifest is gone: {why}" for n, why in known.items() if n > highest}
+
+
+def _planned(context: Context) -> Iterator[int]:
+    """Numbers whose intent was made by someone who had all before it, the newest first."""
+    for number in reversed(list_intents(context)):
+        with suppress(CorruptionError):  # recovery tells of it
+            intent = fetch_intent(context, number)
+            if intent is not None and intent.kind is not IntentKind.VOID:
+                yield number
 
 
 def validate(

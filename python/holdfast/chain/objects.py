@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from itertools import groupby
 from typing import TYPE_CHECKING
 
+from holdfast.chain.read import read_twice
 from holdfast.errors import CorruptionError, NotFoundError
-from holdfast.objectstore import scan
 from holdfast.objectstore.parallel import gather
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from holdfast.chain.head import Head
     from holdfast.manifest.files import FileEntry, FileTable, ObjectRef
 
-_HEADS_MAX = 64
+_HEADS_MAX = 16
 
 
 class MissingError(CorruptionError):
@@ -32,12 +33,15 @@ def needed(head: Head) -> list[ObjectRef]:
 
 
 class Presence:
-    """Sizes of objects, asked for one by one while they are few, else by one listing."""
+    """Sizes of objects, asked for one by one while they are few, else by pages of listings.
+
+    A page starts where the next object is wanted, and several are fetched at once: what is asked
+    for decides how many rounds that takes, not how much else is stored.
+    """
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self._sizes: dict[str, int | None] = {}
-        self._listed: set[str] = set()
 
     def check(self, refs: list[ObjectRef]) -> None:
         """Whether each object is there in its size.
@@ -46,12 +50,7 @@ class Presence:
             CorruptionError: the first one that is not.
         """
         keys = [self._context.key_of(ref.key) for ref in refs]
-        unknown = [key for key in keys if key not in self._sizes]
-        if len(unknown) > _HEADS_MAX:
-            self._list({key.rpartition("/checkpoints/")[0] for key in unknown})
-            unknown = []
-        sizes = gather(self._head, unknown, parallel=self._context.settings.parallel)
-        self._sizes.update(zip(unknown, sizes, strict=True))
+        self._look_up(sorted({key for key in keys if key not in self._sizes}))
         for ref, key in zip(refs, keys, strict=True):
             size = self._sizes.get(key)
             if size is None:
@@ -59,17 +58,43 @@ class Presence:
             if size != ref.size:
                 raise MissingError("an object has another size", key=key, size=size)
 
+    def _look_up(self, unknown: list[str]) -> None:
+        parallel = self._context.settings.parallel
+        if len(unknown) <= _HEADS_MAX:
+            sizes = gather(self._head, unknown, parallel=parallel)
+            self._sizes.update(zip(unknown, sizes, strict=True))
+            return
+        parts: list[list[str]] = []
+        for _, keys in groupby(unknown, key=_folder):
+            wanted = list(keys)
+            step = -(-len(wanted) // parallel)
+            parts += (wanted[first : first + step] for first in range(0, len(wanted), step))
+        for found in gather(self._seek, parts, parallel=parallel):
+            self._sizes.update(found)
+
+    def _seek(self, wanted: list[str]) -> dict[str, int | None]:
+        """The sizes of keys in ascending order, by as few pages as have them all."""
+        sizes: dict[str, int | None] = {}
+        while len(sizes) < len(wanted):
+            first = wanted[len(sizes)]
+            page = self._context.store.list(_folder(first), start_after=first[:-1])
+            found = {meta.key: meta.size for meta in page.objects}
+            last = page.objects[-1].key if page.more else wanted[-1]
+            reached = (key for key in wanted[len(sizes) :] if key <= last)
+            sizes.update({key: found.get(key) for key in reached})
+        return sizes
+
     def _head(self, key: str) -> int | None:
         try:
             return self._context.store.head(key).size
         except NotFoundError:
             return None
 
-    def _list(self, roots: set[str]) -> None:
-        for root in roots - self._listed:
-            for meta in scan(self._context.store, f"{root}/checkpoints/"):
-                self._sizes[meta.key] = meta.size
-        self._listed |= roots
+
+def _folder(key: str) -> str:
+    """Where a query's objects are."""
+    root, folder, _ = key.rpartition("/checkpoints/")
+    return root + folder
 
 
 def check_hashes(
@@ -96,13 +121,17 @@ def fetch(context: Context, ref: ObjectRef) -> bytes:
         CorruptionError: missing, or not what was written.
     """
     key = context.key_of(ref.key)
-    try:
+
+    def read() -> bytes:
         body = context.store.get(key).body
+        actual = hashlib.sha256(body).hexdigest()
+        if len(body) != ref.size or actual != ref.sha256:
+            raise CorruptionError(
+                "an object is not what was written", key=key, expected=ref.sha256, actual=actual
+            )
+        return body
+
+    try:
+        return read_twice(read)
     except NotFoundError as error:
         raise CorruptionError("an object is missing", key=key) from error
-    actual = hashlib.sha256(body).hexdigest()
-    if len(body) != ref.size or actual != ref.sha256:
-        raise CorruptionError(
-            "an object is not what was written", key=key, expected=ref.sha256, actual=actual
-        )
-    return body

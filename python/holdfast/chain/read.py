@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from holdfast.chain.head import Head
 from holdfast.errors import CorruptionError, NotFoundError
@@ -14,10 +14,12 @@ from holdfast.objectstore import scan
 from holdfast.objectstore.parallel import gather
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from holdfast.chain.context import Context
     from holdfast.objectstore import ObjectMeta
+
+T = TypeVar("T")
 
 
 class GoneError(CorruptionError):
@@ -59,17 +61,35 @@ def list_intents(context: Context, *, above: int = 0) -> list[int]:
     return sorted(number for number in found if number > above)
 
 
+def read_twice(read: Callable[[], T]) -> T:
+    """What is read, if it is whole at the first or at the second try.
+
+    Bytes can be damaged on their way here, and walking over a checkpoint that is whole would
+    undo a batch that was reported as committed.
+
+    Raises:
+        CorruptionError: the damage stays, so it is in the store.
+    """
+    try:
+        return read()
+    except CorruptionError:
+        return read()
+
+
 def fetch_intent(context: Context, number: int) -> Intent | None:
     """The intent with this number, if there is one.
 
     Raises:
         CorruptionError: it is there and cannot be read, so a plan may be lost.
     """
+
+    def read() -> Intent:
+        return parse_intent(context, number, context.store.get(context.keys.intent(number)).body)
+
     try:
-        body = context.store.get(context.keys.intent(number)).body
+        return read_twice(read)
     except NotFoundError:
         return None
-    return parse_intent(context, number, body)
 
 
 def parse_intent(context: Context, number: int, body: bytes) -> Intent:
@@ -132,9 +152,13 @@ class Reader:
 
     def _fetch(self, number: int) -> ChainManifest | CorruptionError:
         context = self._context
-        try:
+
+        def read() -> ChainManifest:
             body = context.store.get(context.keys.manifest(number)).body
-            entry = decode_chain_manifest(body, number=number, query=context.query)
+            return decode_chain_manifest(body, number=number, query=context.query)
+
+        try:
+            entry = read_twice(read)
         except NotFoundError:
             return GoneError("a manifest is gone", number=number)
         except CorruptionError as error:

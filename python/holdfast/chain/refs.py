@@ -5,8 +5,9 @@ packs and large files that it names. It is put first; then what it was made from
 Retention deletes manifests before it lists refs and objects after that, so a manifest that is
 still there proves that every object it names will be seen as protected.
 
-Failure: killed between the put and the second read → a ref that protects too much, which
-`holdfast tag --delete` removes.
+Failure: killed between the put and the second read, or too late → a ref that protects too much,
+which `holdfast tag --delete` removes. It is not taken back: someone else may have found it there
+in time and rely on it.
 """
 
 from __future__ import annotations
@@ -16,10 +17,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.chain.compose import Change, compose
+from holdfast.chain.foreign import roots_named
 from holdfast.chain.head import Head
 from holdfast.chain.objects import Presence, needed
-from holdfast.chain.read import Reader
-from holdfast.errors import AlreadyExistsError, ConfigError, CorruptionError, NotFoundError
+from holdfast.chain.read import Reader, read_twice
+from holdfast.errors import (
+    AlreadyExistsError,
+    ConfigError,
+    CorruptionError,
+    NotFoundError,
+    PreconditionError,
+)
 from holdfast.layout import Kind as KeyKind
 from holdfast.manifest.record import ChainManifest, Kind, decode_chain_manifest
 from holdfast.objectstore import PutMode, scan
@@ -27,9 +35,11 @@ from holdfast.objectstore.parallel import gather
 
 if TYPE_CHECKING:
     from holdfast.chain.context import Context
+    from holdfast.manifest.files import ObjectRef
     from holdfast.objectstore import ObjectMeta, ObjectStore
 
 _RESERVED = "."
+_LEFT = ".left-by-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +50,10 @@ class Ref:
     name: str
     is_clone: bool
     entry: ChainManifest
+
+    def named(self) -> set[ObjectRef]:
+        """The objects that it protects."""
+        return {ref for ref in self.entry.record.files.refs if ref is not None and ref.key}
 
     def head(self) -> Head:
         """The state that it protects, under the number and hash of the checkpoint itself."""
@@ -112,7 +126,56 @@ def hold(context: Context, origin: Source, key: str) -> Ref:
 
     The origin may be another chain's checkpoint: a clone of a clone names objects of both.
     """
-    head = origin.head
+    body = _encode(context, origin.head)
+    try:
+        context.store.put(key, body, mode=PutMode.CREATE)
+    except AlreadyExistsError:
+        body = context.store.get(key).body
+        if _parse(context, key, body).head().sha256 != origin.head.sha256:
+            raise
+    _require_in_time(context, origin)
+    return _parse(context, key, body)
+
+
+def hold_also(context: Context, origin: Source, key: str) -> Ref:
+    """Let a ref that is there protect this too, without letting go of what it protects.
+
+    A clone that was cut short leaves one, and so does one that is just being made: which of the
+    two it is, no one can tell.
+
+    Raises:
+        AlreadyExistsError: it changed meanwhile, so someone is making a clone just now.
+    """
+    found = context.store.get(key)
+    left, head = _parse(context, key, found.body).head(), origin.head.copy()
+    for file in left.files.values():
+        path = f"{_LEFT}{left.number}/{file.path}"
+        if file.ref is not None and file.ref.kind != "inline":
+            head.files[path] = file._replace(path=path)
+    body = _encode(context, head)
+    try:
+        context.store.put(key, body, mode=PutMode.if_match(found.meta.etag))
+    except PreconditionError as error:
+        raise AlreadyExistsError("another clone is being made", key=key) from error
+    _require_in_time(context, origin)
+    return _parse(context, key, body)
+
+
+def _require_in_time(context: Context, origin: Source) -> None:
+    """The origin is read again, now that the ref is there.
+
+    Raises:
+        CorruptionError: it is gone, so its objects may be.
+    """
+    if not origin.is_still_there(context.store):
+        raise CorruptionError(
+            "the checkpoint was retired meanwhile",
+            hint="take a newer one; `holdfast tag --delete` removes a tag that came too late",
+            number=origin.head.number,
+        )
+
+
+def _encode(context: Context, head: Head) -> bytes:
     change = Change(
         kind=Kind.TAG,
         number=head.number,
@@ -124,38 +187,41 @@ def hold(context: Context, origin: Source, key: str) -> Ref:
         notes=head.notes,
         always_inline=True,
     )
-    body = compose(context, head, change).body
-    try:
-        context.store.put(key, body, mode=PutMode.CREATE)
-    except AlreadyExistsError:
-        body = context.store.get(key).body
-        if _parse(context, key, body).head().sha256 != head.sha256:
-            raise
-    if not origin.is_still_there(context.store):
-        context.store.delete([key])
-        raise CorruptionError("the checkpoint was retired meanwhile", number=head.number)
-    return _parse(context, key, body)
+    return compose(context, head, change).body
 
 
-def untag(context: Context, name: str) -> None:
-    """Remove a tag.
+def untag(context: Context, name: str) -> set[str]:
+    """Remove a tag, and return the roots of the other queries whose objects it named.
 
     Raises:
         NotFoundError: there is none of this name.
     """
     key = context.keys.tag(name)
-    context.store.head(key)
+    body = context.store.get(key).body
+    try:
+        roots = roots_named(_parse(context, key, body).named())
+    except CorruptionError:
+        roots = set()
     context.store.delete([key])
+    return roots
 
 
 def read_refs(context: Context) -> list[Ref]:
-    """All refs, tags and clones.
+    """All refs, tags and clones; one that is let go while they are read counts as gone.
 
     Raises:
         CorruptionError: one cannot be read.
     """
+
+    def read(key: str) -> Ref | None:
+        try:
+            return read_ref(context, key)
+        except NotFoundError:
+            return None
+
     keys = [meta.key for meta in list_refs(context)]
-    return gather(lambda key: read_ref(context, key), keys, parallel=context.settings.parallel)
+    found = gather(read, keys, parallel=context.settings.parallel)
+    return [ref for ref in found if ref is not None]
 
 
 def list_refs(context: Context) -> list[ObjectMeta]:
@@ -174,7 +240,7 @@ def read_ref(context: Context, key: str) -> Ref:
         NotFoundError: there is none.
         CorruptionError: it cannot be read.
     """
-    return _parse(context, key, context.store.get(key).body)
+    return read_twice(lambda: _parse(context, key, context.store.get(key).body))
 
 
 def _parse(context: Context, key: str, body: bytes) -> Ref:

@@ -2,7 +2,8 @@
 
 Order: delete manifests, then list refs, then list manifests, then delete objects. Whoever wants
 to keep an old checkpoint puts a ref before it reads the manifest again, so one of the two sees
-the other.
+the other. Where a second run deletes manifests at the same time, neither listing may show what
+is kept: then this run deletes no object, and leaves that to the next.
 
 Failure: killed anywhere → objects that nothing names stay, and the next run finds them.
 Any store error stops the run before anything is deleted that was not yet proven garbage.
@@ -16,17 +17,18 @@ from typing import TYPE_CHECKING
 from holdfast.chain import rules
 from holdfast.chain.foreign import release, roots_named
 from holdfast.chain.read import Listing, list_intents, list_manifests
-from holdfast.chain.refs import list_refs, read_ref
+from holdfast.chain.refs import read_refs
 from holdfast.chain.summary import Summaries
 from holdfast.chain.tombstone import encode_tombstone
 from holdfast.layout import Kind as KeyKind
 from holdfast.objectstore import scan
-from holdfast.objectstore.parallel import gather
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from holdfast.chain.context import Context
+    from holdfast.chain.summary import Summary
+    from holdfast.manifest.files import ObjectRef
     from holdfast.manifest.record import ChainManifest
 
 
@@ -49,6 +51,7 @@ class _Decision:
     listing: Listing
     stored: dict[str, int]
     oldest_kept: int
+    kept: frozenset[int] = frozenset()
     fences: frozenset[int] = frozenset()
     doomed: tuple[int, ...] = ()
     newest_claim: int = 0
@@ -85,10 +88,11 @@ class Retainer:
         if not dry_run:
             self._retire(fences, plain)
         gone = frozenset(decision.doomed) if dry_run else frozenset()
-        garbage = self._garbage(decision, gone)
+        reached = self._reached(decision.kept, gone)
+        garbage = self._garbage(decision, reached)
         if not dry_run:
             self._context.store.delete([*map(self._context.keys.intent, intents), *garbage])
-            self._release(decision)
+            self._release(decision.roots, reached)
         return RetentionReport(
             kept_from=decision.oldest_kept,
             manifests=plain,
@@ -97,6 +101,16 @@ class Retainer:
             objects=tuple(garbage),
             bytes_freed=sum(decision.stored[key] for key in garbage),
         )
+
+    def release(self, roots: Iterable[str]) -> None:
+        """Drop the refs at these other queries, but where their objects are still named here.
+
+        Raises:
+            CorruptionError, StoreError, UnavailableError: as `run`; the refs stay.
+        """
+        if roots:
+            before = self._summaries.of(list_manifests(self._context))
+            self._release(roots, self._reached(_alive(before), frozenset()))
 
     def _decide(self, listing: Listing, keep: int | None) -> _Decision:
         summaries = self._summaries.of(listing)
@@ -117,6 +131,7 @@ class Retainer:
             listing=listing,
             stored=stored,
             oldest_kept=oldest_kept,
+            kept=_alive(summaries) - set(doomed),
             fences=frozenset(n for n, summary in summaries.items() if summary.holds_its_number),
             doomed=doomed,
             newest_claim=max((summary.claim for summary in summaries.values()), default=0),
@@ -146,19 +161,25 @@ class Retainer:
             if number not in decision.fences and rules.intent_is_old(number, decision.oldest_kept)
         ]
 
-    def _garbage(self, decision: _Decision, gone: frozenset[int]) -> list[str]:
+    def _reached(self, kept: frozenset[int], gone: frozenset[int]) -> frozenset[ObjectRef] | None:
+        """All that refs and manifests name now; None if that is not known.
+
+        Refs first: one that is let go in between has its manifest, which the second listing shows.
+        """
+        refs = read_refs(self._context)
+        now = self._summaries.of(list_manifests(self._context))
+        if rules.another_retires(kept, _alive(now)):
+            return None
+        there = [summary for number, summary in now.items() if number not in gone]
+        if not all(summary.is_readable for summary in there):
+            return None  # what it names is not known, and it may be restored from a backup
+        return frozenset().union(*(ref.named() for ref in refs), *(each.named for each in there))
+
+    def _garbage(self, decision: _Decision, reached: frozenset[ObjectRef] | None) -> list[str]:
         """Keys that were stored at the start and that nothing names now."""
-        context = self._context
-        refs = gather(
-            lambda meta: read_ref(context, meta.key),
-            list_refs(context),
-            parallel=context.settings.parallel,
-        )
-        named = {context.key_of(r.key) for ref in refs for r in ref.entry.record.files.refs if r}
-        now = self._summaries.of(list_manifests(context))
-        if not all(summary.is_readable for number, summary in now.items() if number not in gone):
-            return []  # what it names is not known, and it may be restored from a backup
-        named.update(key for n, s in now.items() if n not in gone for key in s.keys(context))
+        if reached is None:
+            return []
+        named = {self._context.key_of(ref.key) for ref in reached}
         return sorted(
             key for key in decision.stored if key not in named and self._is_garbage(key, decision)
         )
@@ -176,10 +197,12 @@ class Retainer:
             return abandoned or key in decision.retired
         return False
 
-    def _release(self, decision: _Decision) -> None:
-        """Drop the refs at other queries whose objects no manifest here names any more."""
-        if not decision.roots:
-            return
-        kept = self._summaries.of(list_manifests(self._context))
-        still = roots_named(ref for summary in kept.values() for ref in summary.named)
-        release(self._context, decision.roots - still)
+    def _release(self, roots: Iterable[str], reached: frozenset[ObjectRef] | None) -> None:
+        """Drop the refs at other queries whose objects nothing here names any more."""
+        if reached is not None:
+            release(self._context, set(roots) - roots_named(reached))
+
+
+def _alive(summaries: Mapping[int, Summary]) -> frozenset[int]:
+    """The numbers that are not retired; one that cannot be read is not."""
+    return frozenset(number for number, each in summaries.items() if not each.is_tombstone)

@@ -6,6 +6,7 @@ new lineage, in which batches count anew, and adopts no plan.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -45,16 +46,17 @@ def rollback(context: Context, target: int | str) -> RolledBack:
         FencedError: another writer claimed in between; nothing was rolled back.
         CommitUnknownError: it was written but is not known to hold; look before you repeat it.
     """
-    key = context.keys.tag(f".rollback-{context.nonces()}")
-    ref = hold(context, source(context, target), key)
+    key = context.keys.tag(f".rollback-{context.nonces()}")  # which no one else relies on
+    origin = source(context, target)
     try:
-        done = _append(context, ref.head())
+        done = _append(context, hold(context, origin, key).head())
     except CommitUnknownError:
         raise  # it may stand yet, and then only this ref protects what it names
     except HoldfastError:
-        context.store.delete([ref.key])
+        with suppress(HoldfastError):  # what went wrong is told; a ref that stays does no harm
+            context.store.delete([key])
         raise
-    context.store.delete([ref.key])
+    context.store.delete([key])
     return done
 
 

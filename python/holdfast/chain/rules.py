@@ -89,6 +89,15 @@ def file_is_abandoned(claim: int, newest_claim: int) -> bool:
     return claim < newest_claim
 
 
+def another_retires(kept: Collection[int], present: Collection[int]) -> bool:
+    """A manifest that this run keeps is gone: another run deletes them at the same time.
+
+    Prevents: refs are listed, a tag is put and sees its manifest, the other run deletes that, and
+    then manifests are listed: what the tag holds is in neither listing, and is deleted.
+    """
+    return not set(kept) <= set(present)
+
+
 def walks_over_rollback(valid: int, highest: int, rollbacks: Collection[int]) -> bool:
     """A rollback whose manifest cannot be read stops recovery.
 

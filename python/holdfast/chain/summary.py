@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.chain import rules
+from holdfast.chain.read import read_twice
 from holdfast.errors import CorruptionError, NotFoundError
 from holdfast.manifest.record import ChainManifest, Kind, Parent, decode_chain_manifest
 from holdfast.objectstore.parallel import gather
@@ -113,14 +114,18 @@ class Summaries:
         )
 
     def _fetch(self, number: int) -> Summary | None:
+        context = self._context
+
+        def read() -> Summary:
+            body = context.store.get(context.keys.manifest(number)).body
+            return summarise(decode_chain_manifest(body, number=number, query=context.query))
+
         try:
-            body = self._context.store.get(self._context.keys.manifest(number)).body
-            entry = decode_chain_manifest(body, number=number, query=self._context.query)
+            return read_twice(read)
         except NotFoundError:
             return None
         except CorruptionError:
             return Summary()
-        return summarise(entry)
 
     def _forget(self, listed: set[int]) -> None:
         """Drop what is gone; what is above the listing was learnt since."""

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 
 def encode_tombstone(context: Context, number: int, retired: Summary) -> bytes:
-    """Names the retired claim's writer and time, which a fenced driver then reports."""
+    """Names the retired claim's writer and time, which a fenced driver then reports.
+
+    A clone's also names the query that it was made from, which holds objects for it.
+    """
+    origin = retired.parent
     manifest = CheckpointManifest(checkpoint_id=number, epoch=0, timestamp_ms=retired.timestamp_ms)
     record = Record(
         kind=Kind.TOMBSTONE,
@@ -27,5 +31,6 @@ def encode_tombstone(context: Context, number: int, retired: Summary) -> bytes:
         batch=-1,
         writer=retired.writer or context.writer,
         base=number,
+        parent=origin if origin is not None and origin.query else None,
     )
     return encode_chain_manifest(manifest, record)

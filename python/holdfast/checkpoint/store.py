@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from holdfast.manifest import CheckpointManifest
 
 ORPHAN_GRACE_S = 3600.0
+_OLD_MS = 600_000
 
 _LOG = logging.getLogger(__name__)
 _Number = TypeVar("_Number", int, float)
@@ -105,11 +106,15 @@ class CheckpointStore:
         Raises:
             AlreadyExistsError: as `save` and `save_state_data`.
         """
-        if state_data is not None:
-            digest = hashlib.sha256(state_data).hexdigest()
-            manifest = replace(manifest, state_checksum=digest)
-            self.save_state_data(manifest.checkpoint_id, state_data)
-        self.save(manifest)
+        if state_data is None:
+            self.save(manifest)
+            return
+        digest, number = hashlib.sha256(state_data).hexdigest(), manifest.checkpoint_id
+        written_ms = self._put_state(number, state_data)
+        self.save(replace(manifest, state_checksum=digest))
+        if written_ms < self._clock.now_ms() - _OLD_MS:
+            # It is of an earlier attempt, and a cleanup may just have taken it for an orphan.
+            self._put_state(number, state_data)
 
     def save_state_data(self, checkpoint_id: int, data: Body) -> None:
         """Write the sidecar of an id, whose manifest may come later; the same bytes twice are fine.
@@ -121,9 +126,7 @@ class CheckpointStore:
                 did not finish. Use a greater id.
             MisuseError: a chain lives under this prefix.
         """
-        self._guard.check(checkpoint_id)
-        key = self._keys.state(checkpoint_id)
-        create_once(self._store, key, data, lambda: _state_taken(checkpoint_id))
+        self._put_state(checkpoint_id, data)
 
     def update_manifest(self, manifest: CheckpointManifest) -> None:
         """Replace the manifest of an existing checkpoint, for a change of its sinks' statuses.
@@ -228,6 +231,12 @@ class CheckpointStore:
         keys = orphaned(self._store, self._keys, before_ms=before_ms)
         self._store.delete(keys)
         return len(keys)
+
+    def _put_state(self, number: int, data: Body) -> int:
+        """Create the sidecar, or find it there, and return when it was written."""
+        self._guard.check(number)
+        key = self._keys.state(number)
+        return create_once(self._store, key, data, lambda: _state_taken(number)).modified_ms
 
     def _newest(self) -> int | None:
         return max(self.list_ids(), default=None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.chain.history import Validator, history
+from holdfast.chain.history import Validation, Validator, history, lost
 from holdfast.chain.objects import needed
 from holdfast.cli.held import Held, held
 from holdfast.cli.need import checkpoint_or_tag, need_checkpoint
@@ -14,7 +14,7 @@ from holdfast.report.documents import IssuePart
 from holdfast.report.verdicts import ValidationReport, Verdict
 
 if TYPE_CHECKING:
-    from holdfast.chain import Chain, Validation
+    from holdfast.chain import Chain
     from holdfast.chain.history import Progress
     from holdfast.cli.output import Output
     from holdfast.cli.target import Target
@@ -31,7 +31,9 @@ def chain_report(
         numbers, wanted = _wanted(chain, checkpoint)
         total = _bytes(validator, numbers, wanted) if deep else 0
     with output.progress(f"validating {target.query}", total) as progress:
-        found = [_verdict(validator.check(number, progress)) for number in reversed(numbers)]
+        gone = {} if checkpoint else lost(chain.context)
+        found = [_verdict(_lost(number, why)) for number, why in sorted(gone.items(), reverse=True)]
+        found += [_verdict(validator.check(number, progress)) for number in reversed(numbers)]
         refs = [_ref_verdict(validator, ref, progress) for ref in wanted]
     return ValidationReport(
         store=target.store.url,
@@ -70,6 +72,10 @@ def _ref_verdict(validator: Validator, found: Held, progress: Progress) -> Verdi
         issue = IssuePart(severity="fatal", message=found.problem)
         return Verdict(number=None, valid=False, ref=found.kind, name=found.name, issues=(issue,))
     return _verdict(validator.check_ref(found.ref, progress), found.kind, found.name)
+
+
+def _lost(number: int, why: str) -> Validation:
+    return Validation(number=number, valid=False, issues=(why,))
 
 
 def _verdict(found: Validation, ref: str = "", name: str = "") -> Verdict:

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from holdfast.chain.claim import adopted
+from holdfast.chain.history import lost
 from holdfast.chain.read import Reader
 from holdfast.cli import exits
 from holdfast.cli.border import border
@@ -45,6 +46,7 @@ def _chain(found: Target, *, deep: bool) -> RecoveryDocument:
     recovered = chain.recover(deep=deep)
     plans = adopted(chain.context, recovered)
     head, report = recovered.head, recovered.report
+    gone = sorted(lost(chain.context).items(), reverse=True)
     if report.chosen is None:
         raise NotFoundError(
             "this query has no checkpoint yet",
@@ -68,7 +70,7 @@ def _chain(found: Target, *, deep: bool) -> RecoveryDocument:
         files=len(head.files),
         size_bytes=head.size_bytes,
         writer=WriterPart.of(entry.record.writer),
-        skipped=_skipped(report.skipped),
+        skipped=_skipped([*gone, *report.skipped]),
         plans=PlanPart.all_of(plans, head.next_batch),
         examined=report.examined,
         elapsed_s=report.elapsed_s,

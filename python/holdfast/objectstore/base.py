@@ -3,8 +3,8 @@
 Not a filesystem: no directories, no rename, no append, no handle to keep open.
 Every backend passes `holdfast.testing.contract`, which says the same in code.
 
-Failure: a verb that raises `UnavailableError` may have taken effect; any other error means that
-nothing changed.
+Failure: a verb that raises `UnavailableError` may have taken effect, and reading tells. After a
+`CommitUnknownError` it has, but may not last. Any other error means that nothing changed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import unicodedata
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, TypeAlias, runtime_checkable
 
-from holdfast.errors import ConfigError
+from holdfast.errors import ConfigError, UnavailableError
 from holdfast.settings import KEY_BYTES_MAX, LIST_PAGE_MAX
 
 if TYPE_CHECKING:
@@ -67,7 +67,10 @@ class Blob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """Objects in key order; `more` tells whether keys after the last one exist."""
+    """Objects in key order; `more` tells whether keys after the last one exist.
+
+    An empty page has no more: a listing that is cut short must never pass for a whole one.
+    """
 
     objects: tuple[ObjectMeta, ...]
     more: bool
@@ -183,12 +186,18 @@ def innermost(store: ObjectStore) -> ObjectStore:
 
 
 def scan(store: ObjectStore, prefix: str = "", *, start_after: str = "") -> Iterator[ObjectMeta]:
-    """All objects under a prefix in key order, page by page."""
+    """All objects under a prefix in key order, page by page.
+
+    Raises:
+        UnavailableError: a page breaks the listing off.
+    """
     while True:
         page = store.list(prefix, start_after=start_after)
         yield from page.objects
-        if not page.more or not page.objects:
+        if not page.more:
             return
+        if not page.objects:
+            raise UnavailableError("a page of a listing is empty, and more follow", prefix=prefix)
         start_after = page.objects[-1].key
 
 

@@ -8,7 +8,8 @@ existing object hold an advisory file lock, which the kernel drops with a killed
 Failure: killed before the link or rename → the object is unchanged and a temporary file stays,
 removed by a later open once it is a day old. Killed after it → the object is there.
 A full disk or a read-only directory is a `StoreError`, and nothing changed. A disk that does not
-confirm the new name is an `UnavailableError`: the object is there, and may be lost with the power.
+confirm the new name is a `CommitUnknownError`: the object is there, and may be lost with the power,
+so reading it back proves nothing.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ from typing import TYPE_CHECKING, Literal
 from holdfast.clock import SYSTEM_CLOCK, Clock
 from holdfast.errors import (
     AlreadyExistsError,
+    CommitUnknownError,
     ConfigError,
     DeleteError,
     NotFoundError,
     PermissionDeniedError,
     PreconditionError,
     StoreError,
-    UnavailableError,
     UnsupportedError,
 )
 from holdfast.objectstore.base import (
@@ -72,6 +73,7 @@ class LocalStore:
                 path=self._root,
             )
         self._clock = clock
+        self._settled: set[Path] = set()
         self._sweep_temporaries()
 
     @property
@@ -97,7 +99,7 @@ class LocalStore:
             for _ in range(_PUT_ATTEMPTS_MAX):
                 # A concurrent delete may take the emptied directory away under us: once more.
                 with contextlib.suppress(FileNotFoundError):
-                    _make_directory(target.parent)
+                    self._make_directory(target.parent)
                     self._publish(temporary, target, key, mode)
                     break
             else:
@@ -198,7 +200,7 @@ class LocalStore:
     @contextlib.contextmanager
     def _temporary(self, body: Body) -> Iterator[Path]:
         directory = self._root / _PRIVATE / "tmp"
-        _make_directory(directory)
+        self._make_directory(directory)
         path = directory / f"{os.getpid()}-{secrets.token_hex(8)}"
         try:
             with path.open("xb") as file:
@@ -223,15 +225,31 @@ class LocalStore:
     @contextlib.contextmanager
     def _locked(self, key: str) -> Iterator[None]:
         directory = self._root / _PRIVATE / "locks"
-        _make_directory(directory)
+        self._make_directory(directory)
         name = hashlib.blake2b(key.encode(), digest_size=1).hexdigest()
         with (directory / name).open("ab") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
 
+    def _make_directory(self, directory: Path) -> None:
+        """Make a directory and its parents; each name is durable in its parent.
+
+        Inside the store, one that is there was made by someone who may have been killed before
+        that. What is above the store is the user's, and may not be readable.
+        """
+        inside = self._root in directory.parents
+        if directory.is_dir() and (directory in self._settled or not inside):
+            return
+        self._make_directory(directory.parent)
+        with contextlib.suppress(FileExistsError):
+            directory.mkdir()
+        _sync_directory(directory.parent)
+        self._settled.add(directory)
+
     def _drop_empty(self, directory: Path) -> None:
         """Remove directories that a delete emptied; one that got a new file is left."""
         while directory != self._root:
+            self._settled.discard(directory)
             try:
                 directory.rmdir()
             except OSError:
@@ -275,16 +293,6 @@ def _walk(root: Path, directory: str) -> Iterator[str]:
             yield key
 
 
-def _make_directory(directory: Path) -> None:
-    """Make a directory and its parents; each new name is durable in its parent."""
-    if directory.is_dir():
-        return
-    _make_directory(directory.parent)
-    with contextlib.suppress(FileExistsError):
-        directory.mkdir()
-        _sync_directory(directory.parent)
-
-
 def _sync_directory(directory: Path) -> None:
     handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -300,9 +308,9 @@ def _settle(directory: Path) -> None:
     except FileNotFoundError:
         return  # deleted since, with its directory
     except OSError as error:
-        raise UnavailableError(
+        raise CommitUnknownError(
             "the change is made, but the disk does not confirm it",
-            hint=_OS_HINTS.get(error.errno or 0, ""),
+            hint=_OS_HINTS.get(error.errno or 0, "check the disk before going on"),
             reason=error.strerror,
             path=directory,
         ) from error

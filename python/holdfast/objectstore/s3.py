@@ -80,6 +80,7 @@ if TYPE_CHECKING:
 
 _MODELS = create_loader()  # shared: a client of its own reads a megabyte of JSON
 _DELETE_KEYS_MAX = 1000
+_EMPTY_PAGES_MAX = 1000
 _PRESIGN_SECONDS_MAX = 7 * 24 * 3600
 _UNREADABLE_STATUS = 416
 _HEAD_STATUSES_WITHOUT_REASON = frozenset({301, 307, 400, 401, 403})
@@ -198,6 +199,13 @@ class S3Store:
             return Page(objects=(), more=False)
         with self._told("list", prefix):
             answer = self._client.list_objects_v2(**request)
+            for _ in range(_EMPTY_PAGES_MAX):
+                # A page can be empty and not the last one, where many keys were just deleted.
+                token = answer.get("NextContinuationToken")
+                if answer.get("Contents") or not token:
+                    break
+                request["ContinuationToken"] = token
+                answer = self._client.list_objects_v2(**request)
         return read_page(answer, self._prefix)
 
     def delete(self, keys: Iterable[str]) -> None:

@@ -34,7 +34,7 @@ def read_page(answer: Mapping[str, Any], root: str) -> Page:
     """One page of a listing, its keys without the root.
 
     Raises:
-        UnavailableError: it is no listing, and must not pass for an empty one.
+        UnavailableError: it is no listing, or has no end, and must not pass for an empty one.
         UnsupportedError: its keys are in no order.
     """
     if "IsTruncated" not in answer:
@@ -47,6 +47,12 @@ def read_page(answer: Mapping[str, Any], root: str) -> Page:
         raise UnsupportedError(
             "a listing is not in the order of its keys",
             hint="this store cannot hold checkpoints; run `holdfast certify` on it",
+            prefix=root,
+        )
+    if answer["IsTruncated"] and not objects:
+        raise UnavailableError(
+            "a listing goes on and does not say where",
+            hint="try later; on a bucket with versions, expire old delete markers (conf/STORES.md)",
             prefix=root,
         )
     return Page(objects=objects, more=bool(answer["IsTruncated"]))
