@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 import pytest
 
 from holdfast.chain import Chain
-from holdfast.chain.claim import claim
-from holdfast.errors import CarriedPlanError, CorruptionError, FencedError
+from holdfast.chain.claim import claim, reserve
+from holdfast.errors import (
+    AlreadyExistsError,
+    CarriedPlanError,
+    CorruptionError,
+    FencedError,
+    NotFoundError,
+)
 from holdfast.layout import Keys
 from holdfast.manifest import CheckpointManifest
 from holdfast.manifest.record import Kind
 from holdfast.objectstore import MemoryStore
-from holdfast.testing import FaultyStore, ManualClock, lost_reply
+from holdfast.testing import Fault, FaultyStore, ManualClock, lost_reply
 from tests.chain.support import QUERY, Meddling, chain, damage, plan, results, run
 
 KEYS = Keys.of_query(QUERY)
@@ -153,6 +160,36 @@ def test_claim_gives_up_after_a_bounded_number_of_lost_races() -> None:
     rival = Meddling(store, "/manifest-", before=lambda: chain(store, "rival").claim())
     with pytest.raises(FencedError, match="host-rival"):
         chain(rival, claim_attempts_max=3).claim()
+
+
+@pytest.mark.parametrize("verb", ["put", "get"])
+def test_a_number_that_is_refused_and_not_there_is_not_ours(verb: Literal["put", "get"]) -> None:
+    """It was taken and is gone, or the store errs: whoever had it may have planned a batch."""
+    store = MemoryStore()
+    older = chain(store, "old").claim()
+    error = (
+        AlreadyExistsError("object exists") if verb == "put" else NotFoundError("no such object")
+    )
+    if verb == "get":
+        older.intent(0, plan(0, "the first plan"))
+    faulty = FaultyStore(store, [Fault(error=error, verb=verb, key="*intent-000002*")])
+    newer = chain(faulty, "new").claim()
+    assert store.get(KEYS.intent(newer.head.claim)).body  # voided, or the plan of who ran before
+    with pytest.raises(FencedError):
+        run(older)
+    assert run(newer).batch == 0
+    first = b"the first plan" if verb == "get" else b"plan of 0"
+    assert chain(store).read(newer.head)["offsets/0"] == first
+
+
+def test_a_claim_walks_over_the_numbers_that_lost_claims_have_voided() -> None:
+    """They are in nobody's way: however many there are, the next claim gets behind them."""
+    store = MemoryStore()
+    run(chain(store).claim(), 2)
+    for number in range(5, 25):
+        reserve(chain(store).context, number)
+    assert chain(store, "two").claim().head.number == 24
+    assert chain(store, "three").claim().head.number == 25
 
 
 def test_deleted_manifests_are_never_a_fresh_start() -> None:

@@ -80,7 +80,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _serve(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        verb, key = describe(self.command, self.path)
+        verb, key = describe(self.command, self.path, body)
         self.server.log.append((verb, key))
         if self.server.latency_s:
             time.sleep(self.server.latency_s)
@@ -112,7 +112,11 @@ class _Handler(BaseHTTPRequestHandler):
             time.sleep(rule.seconds)
             self._drop()
         elif act is Act.TRUNCATE:
-            self._answer(*self._forward(body), cut=True)
+            self._truncate(body)
+        elif act is Act.LATE:
+            self._drop()
+            time.sleep(rule.seconds)
+            self._forward(body)
         elif act is Act.STALE_LIST:
             self._stale(body)
 
@@ -122,21 +126,37 @@ class _Handler(BaseHTTPRequestHandler):
             if self._connection is not None and fresh:
                 self._connection.close()
             if self._connection is None or fresh:
-                self._connection = http.client.HTTPConnection(*self.server.upstream, timeout=60)
+                self._connection = self._connected()
             try:
-                self._connection.putrequest(
-                    self.command, self.path, skip_host=True, skip_accept_encoding=True
-                )
-                for name, value in self.headers.items():
-                    if name.lower() not in (*_HOP, "expect"):
-                        self._connection.putheader(name, value)
-                self._connection.endheaders(body or None)
+                self._send(self._connection, body)
                 reply = self._connection.getresponse()
                 return reply.status, reply.getheaders(), reply.read()
             except (OSError, http.client.HTTPException):
                 if fresh:
                     raise
         raise AssertionError("a loop of two returns or raises")
+
+    def _connected(self) -> http.client.HTTPConnection:
+        return http.client.HTTPConnection(*self.server.upstream, timeout=60)
+
+    def _send(self, connection: http.client.HTTPConnection, body: bytes) -> None:
+        connection.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
+        for name, value in self.headers.items():
+            if name.lower() not in (*_HOP, "expect"):
+                connection.putheader(name, value)
+        connection.endheaders(body or None)
+
+    def _truncate(self, body: bytes) -> None:
+        """Half of a body that is sent reaches the server, or half of its answer the client."""
+        if not body:
+            self._answer(*self._forward(body), cut=True)
+            return
+        connection = self._connected()
+        try:
+            self._send(connection, body[: len(body) // 2])
+        finally:
+            connection.close()
+            self._drop()
 
     def _answer(
         self,

@@ -7,6 +7,7 @@ import threading
 from dataclasses import dataclass, field
 from enum import Enum
 from urllib.parse import unquote
+from xml.sax.saxutils import unescape
 
 
 class Act(Enum):
@@ -26,6 +27,7 @@ class Act(Enum):
     SLOW = "slow"
     HALF_OPEN = "half-open"
     TRUNCATE = "truncated"
+    LATE = "delivered late"
     STALE_LIST = "stale list"
 
 
@@ -78,19 +80,31 @@ class Script:
         with self._lock:
             self._rules = list(rules)
 
+    def add(self, rule: Rule) -> None:
+        with self._lock:
+            self._rules = [*self._rules, rule]
+
+    def remove(self, rule: Rule) -> None:
+        with self._lock:
+            self._rules = [each for each in self._rules if each is not rule]
+
     def find(self, verb: str, key: str) -> Rule | None:
         """The first rule that spoils this request."""
         with self._lock:
             return next((rule for rule in self._rules if rule.matches(verb, key)), None)
 
 
-def describe(method: str, target: str) -> tuple[str, str]:
-    """The verb of the store and the key, or the prefix of a list, of an HTTP request."""
+def describe(method: str, target: str, body: bytes = b"") -> tuple[str, str]:
+    """The verb of the store and the key, or the prefix of a list, of an HTTP request.
+
+    A delete of many names its keys in the body: the first one stands for all.
+    """
     path, _, query = target.partition("?")
     options = dict(part.partition("=")[::2] for part in query.split("&") if part)
     key = unquote(path).lstrip("/").partition("/")[2]
     if method == "GET" and "list-type" in options:
         return "list", unquote(options.get("prefix", ""))
-    if method in ("POST", "DELETE"):
-        return "delete", key
+    if method == "POST" and "delete" in options:
+        first = re.search(rb"<Key>(.*?)</Key>", body)
+        return "delete", unescape(first[1].decode()) if first else key
     return method.lower(), key

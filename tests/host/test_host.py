@@ -87,6 +87,21 @@ def test_what_a_start_needs_is_fetched_ahead(make_host: Callable[..., Host]) -> 
     assert again.read("commits/0") == b"v1\n{}"
 
 
+def test_what_could_not_be_fetched_ahead_is_fetched_when_it_is_asked_for(
+    make_host: Callable[..., Host], tmp_path: Path
+) -> None:
+    """The store was away while the query started, and is back when its tasks run."""
+    FakeJvm(make_host(inlineBytes="0")).run_batch(0, v1_delta=b"one")
+    (pack,) = (tmp_path / "store").rglob("state-*.bin")
+    size = pack.stat().st_size
+    hidden = pack.rename(tmp_path / "hidden")
+    pack.write_bytes(bytes(size))  # there, as the claim requires, and not what was written
+    again = FakeJvm(make_host(inlineBytes="0"))
+    again.host._background._fetchers.close(wait_s=30)
+    hidden.replace(pack)
+    assert again.read("state/0/0/1.delta") == b"one"
+
+
 def test_an_earlier_driver_is_fenced_and_its_status_says_so(make_host: Callable[..., Host]) -> None:
     """With the error's type, which the text that Spark shows has lost."""
     earlier = FakeJvm(make_host())

@@ -72,7 +72,7 @@ CLAUSES = [
         attribute="is_highest",
         instead=lambda number, listed: True,
         bounds=replace(QUIET, batches=3, retentions=1, full_every=1, inline=True),
-        breaks="I2",
+        breaks="I5",
     ),
     Clause(
         name="all plans above the head are adopted",

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import secrets
 from typing import TYPE_CHECKING
-from urllib.parse import quote, urlencode
 
-import boto3
 import pytest
 
 from tests.s3 import server
+from tests.s3.buckets import fresh_bucket, store_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -60,18 +59,8 @@ def s3_server(
 
 @pytest.fixture(scope="session")
 def bucket(s3_server: server.Server) -> Iterator[str]:
-    """A bucket of this run's own, removed with all that is in it."""
-    name = f"holdfast-test-{secrets.token_hex(6)}"
-    session = boto3.session.Session(
-        aws_access_key_id=s3_server.access_key or None,
-        aws_secret_access_key=s3_server.secret_key or None,
-        region_name="us-east-1",
-    )
-    bucket = session.resource("s3", endpoint_url=s3_server.endpoint).Bucket(name)
-    bucket.create()
-    yield name
-    bucket.objects.delete()
-    bucket.delete()
+    with fresh_bucket(s3_server) as name:
+        yield name
 
 
 @pytest.fixture
@@ -80,13 +69,6 @@ def s3_url(s3_server: server.Server, bucket: str) -> Callable[..., str]:
     prefix = secrets.token_hex(6)
 
     def url(*, bucket: str = bucket, prefix: str = prefix, **options: str) -> str:
-        known = {
-            "endpoint_url": s3_server.endpoint,
-            "region": "us-east-1",
-            "access_key": s3_server.access_key,
-            "secret_key": s3_server.secret_key,
-        }
-        chosen = {name: value for name, value in {**known, **options}.items() if value}
-        return f"s3://{bucket}/{prefix}?{urlencode(chosen, quote_via=quote)}"
+        return store_url(s3_server, bucket, prefix, **options)
 
     return url

@@ -15,22 +15,24 @@ SKUS = 11
 _START_S = 1_700_000_000
 
 
-def write_orders(folder: Path, *, files: int, rows: int = 20, first: int = 0) -> None:
+def write_orders(
+    folder: Path, *, files: int, rows: int = 20, first: int = 0, skus: int = SKUS
+) -> None:
     """Write files of orders, each whole at once; `first` is the number of the first file."""
     folder.mkdir(parents=True, exist_ok=True)
     for number in range(first, first + files):
-        lines = [json.dumps(order) for order in _orders(number, rows)]
+        lines = [json.dumps(order) for order in _orders(number, rows, skus)]
         hidden = folder / f".{number:06}.json"
         hidden.write_text("\n".join(lines) + "\n")
         hidden.rename(folder / f"{number:06}.json")
 
 
-def _orders(number: int, rows: int) -> list[dict[str, object]]:
+def _orders(number: int, rows: int, skus: int) -> list[dict[str, object]]:
     source = random.Random(number)
     return [
         {
             "id": number * 1_000_000 + place,
-            "sku": f"sku-{source.randrange(SKUS)}",
+            "sku": f"sku-{source.randrange(skus)}",
             "amount": source.randrange(100),
             "at": _START_S + number * 60 + place,
         }

@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 /** Answers that take longer than a look into memory: begun once, asked for again by their nonce. */
 final class Deferred {
   private static final int THREADS = 16;
+  private static final int HELD_MAX = 20_000;
   private static final long KEEP_MS = 600_000;
 
   private final Map<Long, Held> held = new ConcurrentHashMap<>();
@@ -29,6 +30,9 @@ final class Deferred {
     Held begun = held.get(nonce);
     if (begun == null) {
       forgetOld();
+      if (held.size() >= HELD_MAX) {
+        return refused("UnavailableError: too many answers wait to be fetched by executors");
+      }
       begun = new Held(new FutureTask<>(work));
       held.put(nonce, begun);
       threads.execute(begun.task);
@@ -40,8 +44,12 @@ final class Deferred {
     try {
       return begun.task.get();
     } catch (InterruptedException | ExecutionException error) {
-      return new Wire.Out().octet(Wire.ERROR).text("BridgeError: " + error.getMessage()).done();
+      return refused("BridgeError: " + error.getMessage());
     }
+  }
+
+  private static byte[] refused(String text) {
+    return new Wire.Out().octet(Wire.ERROR).text(text).done();
   }
 
   void close() {

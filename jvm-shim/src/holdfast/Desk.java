@@ -61,7 +61,7 @@ final class Desk {
       in.end();
       return new Wire.Out().octet(Wire.OK).number(driver.largeBytes()).done();
     }
-    Location at = new Location(in.text(), in.text());
+    Location at = Location.told(in.text(), in.text());
     Query query = driver.inMemory(at);
     if (query == null && maintains) {
       return new Wire.Out().octet(Wire.ABSENT).done(); // its run has ended
@@ -118,7 +118,7 @@ final class Desk {
       case Wire.PUBLISH:
         return publish(query, path, in);
       case Wire.RENAME:
-        return rename(query, path, in);
+        return rename(query, path, at, in);
       case Wire.DELETE:
         return delete(query, path, in);
       default:
@@ -207,11 +207,16 @@ final class Desk {
     return done();
   }
 
-  private static byte[] rename(Query query, String path, Wire.In in) throws IOException {
-    String to = in.text();
+  /** Both names are told as the executor knows them: from the store on, not from the query on. */
+  private byte[] rename(Query query, String path, Location at, Wire.In in) throws IOException {
+    Location target = at.in(Location.told(in.text()));
     boolean overwrite = in.flag();
     long writer = requireWriter(in.number());
     in.end();
+    if (driver.inMemory(target) != query) {
+      return failed("MisuseError: a file stays in its query: " + at + " to " + target);
+    }
+    String to = target.below(query.root.path);
     if (Gate.of(to) != null) {
       return failed("BridgeError: an executor cannot plan or commit a batch: " + to);
     }

@@ -8,7 +8,7 @@ import java.io.IOException;
  * <p>Never a FileNotFoundException, which Spark takes for "absent", and never a
  * FileAlreadyExistsException, which it swallows or rewords.
  */
-final class HoldfastException extends IOException {
+class HoldfastException extends IOException {
   private static final long serialVersionUID = 1;
 
   HoldfastException(String text) {

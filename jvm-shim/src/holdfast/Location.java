@@ -5,6 +5,9 @@ import org.apache.hadoop.fs.Path;
 
 /** Where a {@code holdfast:} path points: a store's name ("" is the default) and a path in it. */
 final class Location {
+  private static final int LENGTH_MAX = 4096;
+  private static final int DEPTH_MAX = 64;
+
   final String store;
   final String path;
 
@@ -58,6 +61,32 @@ final class Location {
       }
     }
     return path;
+  }
+
+  /**
+   * A place that another process names.
+   *
+   * @throws IOException where no filesystem of ours would have named it so
+   */
+  static Location told(String store, String path) throws IOException {
+    return new Location(told(store), told(path));
+  }
+
+  /** A relative path that is normal, and no longer or deeper than any that Spark writes. */
+  static String told(String path) throws IOException {
+    if (path.length() > LENGTH_MAX) {
+      throw new IOException("ConfigError: a path has at most " + LENGTH_MAX + " characters");
+    }
+    String[] names = path.isEmpty() ? new String[0] : path.split("/", -1);
+    if (names.length > DEPTH_MAX) {
+      throw new IOException("ConfigError: a path has at most " + DEPTH_MAX + " names");
+    }
+    for (String name : names) {
+      if (name.isEmpty() || name.equals(".") || name.equals("..")) {
+        throw new IOException("ConfigError: a path is relative and normal, not " + path);
+      }
+    }
+    return checked(path);
   }
 
   private static String bare(String path) {

@@ -11,6 +11,7 @@ final class Run {
 
   private final Query query;
   private volatile Thread starter;
+  private volatile boolean begun;
   private volatile Thread stream;
   private volatile String id;
   private volatile long aliveUntilMs;
@@ -21,6 +22,7 @@ final class Run {
 
   /** A start uses this claim, on the calling thread. */
   void starts() {
+    begun = false;
     starter = Thread.currentThread();
   }
 
@@ -34,10 +36,13 @@ final class Run {
     return aliveUntilMs > 0;
   }
 
-  /** The same, by a look at all threads. */
+  /**
+   * The same, by a look at all threads. A start is over once its stream thread was here: the thread
+   * that made it may be inside another start by now.
+   */
   boolean isAliveNow() throws IOException {
     String known = id();
-    return Threads.isStarting(starter) || (known != null && Threads.runs(known));
+    return (!begun && Threads.isStarting(starter)) || (known != null && Threads.runs(known));
   }
 
   /** Whether the calling thread is this query's stream thread, here for the first time. */
@@ -51,6 +56,7 @@ final class Run {
       return false;
     }
     stream = current;
+    begun = true;
     return true;
   }
 

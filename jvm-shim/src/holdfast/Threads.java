@@ -1,5 +1,7 @@
 package holdfast;
 
+import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.lang.reflect.Field;
 import org.apache.spark.TaskContext;
 
@@ -64,6 +66,16 @@ final class Threads {
     } catch (ReflectiveOperationException | RuntimeException absent) {
       Log.info("this Spark does not tell how it executes a query: " + absent);
       return new String[] {"", ""};
+    }
+  }
+
+  /** Wait before something is tried again. */
+  static void pause(long milliseconds) throws IOException {
+    try {
+      Thread.sleep(milliseconds);
+    } catch (InterruptedException stopped) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted before a transfer was tried again");
     }
   }
 

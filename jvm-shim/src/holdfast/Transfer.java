@@ -26,6 +26,8 @@ final class Transfer {
   private static final int BUFFER_BYTES = 1 << 18;
   private static final int CONNECT_MS = 10_000;
   private static final int READ_MS = 60_000;
+  private static final int TRIES = 5;
+  private static final long FIRST_WAIT_MS = 200;
 
   private Transfer() {}
 
@@ -38,6 +40,16 @@ final class Transfer {
       place(file, ticket);
       return "";
     }
+    try {
+      return put(file, from, ticket);
+    } catch (HoldfastException told) {
+      throw told;
+    } catch (IOException broken) {
+      throw unreached(ticket, broken);
+    }
+  }
+
+  private static String put(File file, long from, Ticket ticket) throws IOException {
     HttpURLConnection request = connect(ticket, "PUT");
     request.setDoOutput(true);
     request.setFixedLengthStreamingMode(ticket.size);
@@ -56,11 +68,33 @@ final class Transfer {
     }
     require(request, ticket);
     String tag = request.getHeaderField("ETag");
-    return tag == null ? "" : tag;
+    if (tag == null || tag.isEmpty()) { // S3 tells some errors in the body of a 200
+      throw new HoldfastException(
+          "UnavailableError: the store does not confirm a large file: " + ticket.key);
+    }
+    return tag;
   }
 
-  /** Write the object to a local file, which is complete and checked, or an error. */
+  /**
+   * Write the object to a local file, which is complete and checked, or an error. What may be gone
+   * at the next try is tried again.
+   */
   static void download(Ticket ticket, File file) throws IOException {
+    for (int attempt = 1; ; attempt++) {
+      try {
+        get(ticket, file);
+        return;
+      } catch (UnavailableException error) {
+        if (attempt == TRIES) {
+          throw error;
+        }
+        Log.info("a download is tried again: " + error.getMessage());
+        Threads.pause(FIRST_WAIT_MS << attempt);
+      }
+    }
+  }
+
+  private static void get(Ticket ticket, File file) throws IOException {
     Digest digest = new Digest();
     long received = 0;
     try (InputStream in = input(ticket);
@@ -71,6 +105,15 @@ final class Transfer {
         digest.add(buffer, count);
         received += count;
       }
+    } catch (HoldfastException told) {
+      throw told;
+    } catch (IOException broken) {
+      throw unreached(ticket, broken);
+    }
+    if (received < ticket.size && !ticket.isFile()) {
+      throw new UnavailableException(
+          "UnavailableError: a large file breaks off: " + ticket.key + " after " + received + " of "
+              + ticket.size + " bytes");
     }
     String actual = digest.hex();
     if (received != ticket.size || !actual.equals(ticket.sha256)) {
@@ -82,7 +125,11 @@ final class Transfer {
 
   private static InputStream input(Ticket ticket) throws IOException {
     if (ticket.isFile()) {
-      return new FileInputStream(ticket.address);
+      File object = new File(ticket.address);
+      if (!object.exists()) { // never FileNotFoundException, which is "absent" to Spark
+        throw new HoldfastException("CorruptionError: an object is missing: " + ticket.key);
+      }
+      return new FileInputStream(object);
     }
     HttpURLConnection request = connect(ticket, "GET");
     require(request, ticket);
@@ -104,10 +151,27 @@ final class Transfer {
   /** The URL is a secret, so the error names the key only. */
   private static void require(HttpURLConnection request, Ticket ticket) throws IOException {
     int status = request.getResponseCode();
-    if (status != HttpURLConnection.HTTP_OK) {
+    String what = ticket.key + ", HTTP " + status;
+    if (status == HttpURLConnection.HTTP_FORBIDDEN) {
       throw new HoldfastException(
-          "UnavailableError: the store refuses a large file: " + ticket.key + ", HTTP " + status);
+          "PermissionDeniedError: the store refuses a large file: " + what
+              + " (allow what conf/iam-policy.json lists; a ticket lasts ticketSeconds)");
     }
+    if (status == HttpURLConnection.HTTP_NOT_FOUND && !request.getDoOutput()) {
+      throw new HoldfastException("CorruptionError: an object is missing: " + what);
+    }
+    if (status != HttpURLConnection.HTTP_OK) {
+      throw new UnavailableException(
+          "UnavailableError: the store does not take or give a large file now: " + what);
+    }
+  }
+
+  /** No whole answer came, whatever Java calls it; a timeout is no interrupt. */
+  private static IOException unreached(Ticket ticket, IOException broken) {
+    String reason = String.valueOf(broken.getMessage());
+    return new UnavailableException(
+        "UnavailableError: a large file did not get through: " + ticket.key + ": "
+            + broken.getClass().getSimpleName() + (reason.contains("://") ? "" : " " + reason));
   }
 
   /** On a shared disk: written aside, synced, and linked under its name. */

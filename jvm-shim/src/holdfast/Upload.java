@@ -48,7 +48,7 @@ final class Upload {
           throw error;
         }
         Log.info("an upload is tried again with a fresh ticket: " + error.getMessage());
-        pause(FIRST_WAIT_MS << attempt);
+        Threads.pause(FIRST_WAIT_MS << attempt);
       }
     }
   }
@@ -65,14 +65,5 @@ final class Upload {
       tags.append(part == 0 ? "" : " ").append(Transfer.upload(file, from, one));
     }
     names.finish(to, ticket.key, tags.toString(), writer);
-  }
-
-  private static void pause(long milliseconds) throws IOException {
-    try {
-      Thread.sleep(milliseconds);
-    } catch (InterruptedException stopped) {
-      Thread.currentThread().interrupt();
-      throw new InterruptedIOException("interrupted before an upload was tried again");
-    }
   }
 }

@@ -21,11 +21,13 @@ from holdfast.manifest.record import Kind
 from holdfast.objectstore import PutMode
 
 _BLOCK_MAX = 64
+_WALK_MAX = 1024
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from holdfast.chain.context import Context
+    from holdfast.chain.create import Created
     from holdfast.manifest.plan import Plan
 
 
@@ -43,23 +45,31 @@ def claim(
         CommitUnknownError, UnavailableError: the store does not answer.
     """
     lost: FencedError | None = None
-    blocked = 0
-    for _ in range(context.settings.claim_attempts_max):
+    blocked = walked = 0
+    attempts = context.settings.claim_attempts_max
+    while attempts > 0 and walked < _WALK_MAX:
         recovery = read(context)
         number = recovery.highest + 1
         taken = reserve(context, number)
-        plans = () if new_lineage else _adopt(recovery, _parsed(context, number, taken))
+        if not taken.ours and taken.other is None:
+            attempts -= 1  # it was taken and is gone again: what was listed is old
+            continue
+        plans = () if new_lineage else _adopt(recovery, _parsed(context, number, taken.other))
         draft = _draft(context, recovery, number, plans, new_lineage=new_lineage)
         outcome = publish(context, draft)
+        if outcome is None and number < blocked:
+            walked += 1  # no one is in the way: numbers up to there were voided for a claim
+            continue
+        attempts -= 1
         if outcome is not None:
             lost = fenced_by_manifest(context, number, outcome)
             blocked = _block(context, number + 1)
-        elif number >= blocked:
-            ahead = _ahead(context, number)
-            if rules.is_highest(number, ahead):
-                recovery.head.advance(draft.entry)
-                return ChainWriter(context, recovery.head, recovery.report)
-            blocked = max(ahead)
+            continue
+        ahead = _ahead(context, number)
+        if rules.is_highest(number, ahead):
+            recovery.head.advance(draft.entry)
+            return ChainWriter(context, recovery.head, recovery.report)
+        blocked = max(ahead)
     raise lost or FencedError(
         "others keep claiming this query", hint="let only one driver run it", query=context.query
     )
@@ -91,9 +101,9 @@ def publish(context: Context, draft: Draft) -> bytes | None:
     return None if outcome.ours else (outcome.other or b"")
 
 
-def reserve(context: Context, number: int) -> bytes | None:
+def reserve(context: Context, number: int) -> Created:
     """Void the number's intent; if it is taken, it is the plan of a batch that was running."""
-    return create(context, context.keys.intent(number), _void(context, number)).other
+    return create(context, context.keys.intent(number), _void(context, number))
 
 
 def _parsed(context: Context, number: int, body: bytes | None) -> Intent | None:

@@ -39,7 +39,7 @@ class Background:
         self._upkeep.add(guarded)
 
     def fetch(self, shown: Shown, ref: ObjectRef) -> None:
-        """Fetch a pack ahead; who opens a file of it gets the error, if there is one."""
+        """Fetch a pack ahead; who waits for it meanwhile gets the error, if there is one."""
         self._fetchers.add(lambda: shown.prefetch((ref,)))
 
     def close(self) -> None:

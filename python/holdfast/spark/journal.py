@@ -86,6 +86,12 @@ class Pending:
         return taken
 
     def _apply(self, fields: list[str]) -> None:
+        try:
+            self._change(fields)
+        except ValueError as error:
+            raise BridgeError("the JVM told a number that is none", line=fields) from error
+
+    def _change(self, fields: list[str]) -> None:
         match fields:
             case ["f", path, modified, size, segment, offset]:
                 self._add(path, Spooled(int(modified), int(size), segment, int(offset)))

@@ -97,13 +97,20 @@ class Shown:
                     del self._under_way[ref]
 
     def prefetch(self, refs: Iterable[ObjectRef]) -> None:
-        """Bring packs in ahead; the answer, or the error, stays until somebody asks for it."""
+        """Bring packs in ahead; the answer stays until somebody asks for it.
+
+        An error goes to who waits for it now. Whoever asks later tries again: by then the store
+        may be well.
+        """
         for ref in refs:
             with self._lock:
                 if ref in self._under_way:
                     continue
                 future = self._under_way[ref] = Future()
             self._run(ref, future)
+            if future.exception() is not None:
+                with self._lock:
+                    self._under_way.pop(ref, None)
 
     def _run(self, ref: ObjectRef, future: Future[Fetched]) -> None:
         try:

@@ -1,0 +1,10 @@
+package holdfast;
+
+/** What may be gone at the next try. */
+final class UnavailableException extends HoldfastException {
+  private static final long serialVersionUID = 1;
+
+  UnavailableException(String text) {
+    super(text);
+  }
+}
