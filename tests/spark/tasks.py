@@ -125,16 +125,3 @@ def _read(files: Any, status: Any) -> bytes:
 def settle(seconds: float) -> None:
     """Let maintenance and upkeep run."""
     time.sleep(seconds)
-
-
-def held(name: str) -> dict[str, Any]:
-    """What a run holds in this driver: live files, and the JVM's heap after a collection."""
-    jvm: Any = spark().sparkContext._jvm
-    runtime = jvm.java.lang.Runtime.getRuntime()
-    for _ in range(3):
-        jvm.java.lang.System.gc()
-        time.sleep(0.3)
-    return {
-        "live_files": holdfast.status(name).live_files,
-        "heap": runtime.totalMemory() - runtime.freeMemory(),
-    }
