@@ -5,22 +5,24 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.readme import ROOT, readme_code
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
 DOCUMENTS = sorted(
     path for path in ROOT.rglob("*.md") if not {".venv", ".git", "build"} & set(path.parts)
 )
 
 
-def test_the_readmes_ten_lines_run() -> None:
-    """As they stand, in an empty process."""
-    code = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
-    assert len(code) == 1
+def test_the_lines_without_spark_run() -> None:
+    """As they stand, in an empty process; those with Spark are run in its own tier."""
     run = subprocess.run(
-        [sys.executable, "-c", code[0]], capture_output=True, text=True, check=True
+        [sys.executable, "-c", readme_code()[-1]], capture_output=True, text=True, check=True
     )
     assert run.stdout.splitlines()[0] == "2 0 b'0..99'"
     assert "let only one driver run it" in run.stdout
