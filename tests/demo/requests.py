@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
-BENCH = Path(__file__).parents[1] / "bench" / "results.json"
+from tests.bench.contenders import TITLES
+from tests.bench.plot import KEPT
+
+_SETTING = "hdfs-{partitions}"
 
 
 def stock_requests(partitions: int) -> list[str]:
-    """A line for each of them; nothing where the bench has not been run."""
-    if not BENCH.is_file():
+    """A line for each of them; how to find out, where none were measured."""
+    if not KEPT.is_file():
         return ["`make bench` measures what Spark's own managers send"]
-    results = json.loads(BENCH.read_text())
+    document = json.loads(KEPT.read_text())
+    measured = document["settings"].get(_SETTING.format(partitions=partitions), {})
     lines = [
-        f"{row['contender']}: {row['requests_per_batch']:.0f} a batch"
-        for row in results["spark"]
-        if row["partitions"] == partitions and row["contender"].startswith("S3A")
+        f"{TITLES[name]}: {row['requests']:,.0f} a batch"
+        for name, row in measured.get("contenders", {}).items()
+        if name.startswith("s3a")
     ]
-    return [*lines, f"(measured {results['date']}, {partitions} partitions)"] if lines else []
+    return [*lines, f"(measured {document['date'][:10]}, {partitions} partitions)"]
