@@ -68,6 +68,22 @@ verify: lint test ## lint, format and types, then every test
 model: $(VENV)/.ready ## explore interleavings for MINUTES=5 (SEED=n repeats an order)
 	@$(BIN)/python -m tests.model explore --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
+.PHONY: faults
+faults: $(SHIM) ## every fault at every step of a real query; renews the table in tests/README.md
+	@$(BIN)/python -m tests.faults --keep
+
+.PHONY: chaos
+chaos: $(SHIM) ## kill, pause and lie to everything for MINUTES=5 (SEED=n repeats the events)
+	@$(BIN)/python -m tests.chaos --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
+
+.PHONY: control
+control: $(SHIM) ## one refused upload, under Spark's own S3A manager and under Holdfast
+	@$(BIN)/python -m tests.control
+
+.PHONY: fuzz
+fuzz: $(VENV)/.ready ## changed bytes into every decoder for MINUTES=5 (SEED=n repeats them)
+	@$(BIN)/python -m tests.fuzz --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
+
 .PHONY: bench
 bench: $(SHIM) ## Spark's checkpoints and ours, in turns (QUICK=1: a few batches); build/bench.json
 	@$(BIN)/python -m tests.bench

@@ -9,7 +9,7 @@ from tests.summary import totals
 if TYPE_CHECKING:
     import pytest
 
-pytest_plugins = ["tests.s3.fixtures"]
+pytest_plugins = ["tests.s3.fixtures", "tests.postgres.fixtures"]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

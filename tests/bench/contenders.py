@@ -179,13 +179,7 @@ def location(contender: str, setting: Setting, places: Places) -> str:
 def _s3a_conf(contender: str, places: Places) -> dict[str, str]:
     """S3A as its documentation sets it up, and the abortable manager as Spark's does."""
     given = {
-        "spark.jars": ",".join(str(jar) for jar in places.s3a_jars),
-        "spark.hadoop.fs.s3a.endpoint": places.server.endpoint,
-        "spark.hadoop.fs.s3a.endpoint.region": "us-east-1",
-        "spark.hadoop.fs.s3a.path.style.access": "true",
-        "spark.hadoop.fs.s3a.connection.ssl.enabled": "false",
-        "spark.hadoop.fs.s3a.access.key": places.server.access_key,
-        "spark.hadoop.fs.s3a.secret.key": places.server.secret_key,
+        **s3a.session_conf(places.s3a_jars, places.server),
         f"spark.hadoop.fs.s3a.bucket.{bucket_of(contender, is_far=True)}.endpoint": places.proxy,
     }
     if contender == ABORTABLE:

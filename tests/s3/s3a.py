@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from tests.s3.server import Server
 
 HADOOP_AWS = "3.5.0"
 HADOOP_CLOUD = "4.1.1"  # the newest that is published; it runs on the Spark that is installed
@@ -67,6 +69,21 @@ def jars(say: Callable[[str], None]) -> list[Path]:
         if not target.exists():
             _fetch(target, say)
     return sorted(target.glob("*.jar"))
+
+
+def session_conf(
+    jar_files: Sequence[Path], server: Server, *, endpoint: str = ""
+) -> dict[str, str]:
+    """S3A as its documentation sets it up, on a server or on a proxy before it."""
+    return {
+        "spark.jars": ",".join(str(jar) for jar in jar_files),
+        "spark.hadoop.fs.s3a.endpoint": endpoint or server.endpoint,
+        "spark.hadoop.fs.s3a.endpoint.region": "us-east-1",
+        "spark.hadoop.fs.s3a.path.style.access": "true",
+        "spark.hadoop.fs.s3a.connection.ssl.enabled": "false",
+        "spark.hadoop.fs.s3a.access.key": server.access_key,
+        "spark.hadoop.fs.s3a.secret.key": server.secret_key,
+    }
 
 
 def _fetch(target: Path, say: Callable[[str], None]) -> None:

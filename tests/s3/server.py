@@ -38,7 +38,7 @@ KMS_KEY = "test-key"
 
 _START_SECONDS_MAX = 60
 # The server ends when its guard's input does: at close, or when the test run dies.
-_GUARD = '"$@" & server=$!; cat >/dev/null; kill "$server"; wait "$server"'
+GUARD = '"$@" & server=$!; cat >/dev/null; kill "$server"; wait "$server"'
 
 
 class NoServerError(Exception):
@@ -120,10 +120,10 @@ def run(choice: Choice, folder: Path) -> Iterator[Server]:
     if choice.kind == "endpoint":
         yield Server(kind=choice.kind, endpoint=os.environ["HOLDFAST_S3_ENDPOINT"])
         return
-    port, user, password = _free_port(), secrets.token_hex(8), secrets.token_hex(16)
+    port, user, password = free_port(), secrets.token_hex(8), secrets.token_hex(16)
     endpoint = f"http://127.0.0.1:{port}"
-    with _started(choice, port, _minio_environment(user, password), folder):
-        _wait_for(endpoint, folder / "log")
+    with _started(choice, port, minio_environment(user, password), folder):
+        wait_for(endpoint, folder / "log")
         yield Server(kind=choice.kind, endpoint=endpoint, access_key=user, secret_key=password)
 
 
@@ -140,7 +140,7 @@ def _started(
     return _guarded([*command, "--quiet"], environment, folder)
 
 
-def _minio_environment(user: str, password: str) -> dict[str, str]:
+def minio_environment(user: str, password: str) -> dict[str, str]:
     """With a key for server-side encryption and open metrics, without the web console."""
     key = base64.b64encode(secrets.token_bytes(32)).decode()
     return {
@@ -156,7 +156,7 @@ def _minio_environment(user: str, password: str) -> dict[str, str]:
 def _guarded(command: list[str], environment: Mapping[str, str], folder: Path) -> Iterator[None]:
     with (folder / "log").open("wb") as log:
         guard = subprocess.Popen(
-            ["/bin/sh", "-c", _GUARD, "guard", *command],
+            ["/bin/sh", "-c", GUARD, "guard", *command],
             stdin=subprocess.PIPE,
             stdout=log,
             stderr=log,
@@ -187,14 +187,14 @@ def _container(port: int, environment: Mapping[str, str]) -> DockerContainer:
     return container
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
 
 
-def _wait_for(endpoint: str, log: Path) -> None:
+def wait_for(endpoint: str, log: Path) -> None:
     """Until it answers anything at all."""
     deadline = time.monotonic() + _START_SECONDS_MAX
     while time.monotonic() < deadline:

@@ -72,6 +72,11 @@ class Child:
             raise ChildError(answer["error"] + "\n" + answer["trace"])
         return answer["value"]
 
+    def answer_now(self) -> Any:
+        """The answer if it is there, or None."""
+        ready, _, _ = select.select([self._answers], [], [], 0)
+        return self.answer(0) if ready else None
+
     def call(self, task: str, **args: Any) -> Any:
         self.send(task, **args)
         return self.answer()

@@ -49,6 +49,17 @@ def finish_count(folder: str, database: str, location: str) -> None:
     _QUERIES[location].awaitTermination()
 
 
+def start_orders(folder: str, database: str, location: str) -> None:
+    """Start the query that writes every order."""
+    writer = queries.orders_writer(spark(), folder, database, location)
+    _QUERIES[location] = writer.trigger(processingTime="0 seconds").start()
+
+
+def finish_orders(folder: str, database: str, location: str) -> None:
+    """Every order that is there, then stop."""
+    queries.run_to_end(queries.orders_writer(spark(), folder, database, location))
+
+
 def wait_for_batch(location: str, batch: int, seconds: float = 90) -> None:
     """Wait until this batch is committed, or the query fails."""
     end = time.monotonic() + seconds

@@ -1,15 +1,19 @@
-"""Drivers killed with SIGKILL at any moment: the result is exact, and no row is there twice."""
+"""Drivers killed with SIGKILL at any moment: the result is exact, and no row is there twice.
+
+`HOLDFAST_SEED` repeats the moments of a run; each test prints its own.
+"""
 
 from __future__ import annotations
 
+import os
 import random
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.spark.orders import counts_by_sku, write_orders
-from tests.spark.queries import make_tables, read_counts, read_doubled
+from tests.spark.orders import all_orders, counts_by_sku, write_orders
+from tests.spark.queries import make_tables, read_counts, read_doubled, read_orders
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,26 +21,78 @@ if TYPE_CHECKING:
 
     from tests.spark.processes import Child
 
-LOCATION = "holdfast:///orders"
+FILES = 4
 
 
-@pytest.mark.parametrize("kills", [pytest.param(3, id="3 kills")])
-def test_the_result_is_exact_whoever_is_killed_and_when(
-    kills: int, child: Callable[..., Child], store: str, tmp_path: Path
-) -> None:
+class Job:
+    """A count and a copy of every order, in one driver, into one database."""
+
+    def __init__(self, folder: Path, database: str) -> None:
+        self.folder, self.database = folder, database
+        make_tables(database)
+
+    def args(self, name: str) -> dict[str, Any]:
+        location = f"holdfast:///{name}"
+        return {"folder": str(self.folder), "database": self.database, "location": location}
+
+    def begin(self, driver: Child) -> None:
+        driver.call("start_count", **self.args("count"))
+        driver.call("start_orders", **self.args("orders"))
+
+    def finish(self, driver: Child) -> None:
+        driver.call("finish_count", **self.args("count"))
+        driver.call("finish_orders", **self.args("orders"))
+
+    def require_exact(self) -> None:
+        """The count is the batch computation's, and the sink holds each row once."""
+        assert read_counts(self.database) == counts_by_sku(self.folder)
+        assert read_doubled(self.database) == []
+        orders = [order["id"] for order in all_orders(self.folder)]
+        assert read_orders(self.database) == orders
+
+
+def kill_again_and_again(job: Job, store: str, child: Callable[..., Child], kills: int) -> None:
     """The Python driver, the JVM, or both; each successor starts on an empty spool."""
-    folder, database = tmp_path / "orders", str(tmp_path / "sink.db")
-    make_tables(database)
-    dice = random.Random(kills)
+    seed = int(os.environ.get("HOLDFAST_SEED") or random.randrange(1 << 32))
+    print(f"HOLDFAST_SEED={seed}")
+    dice = random.Random(seed)
     for kill in range(kills):
-        write_orders(folder, files=6, first=6 * kill)
+        write_orders(job.folder, files=FILES, first=FILES * kill)
+        uptime, who = dice.uniform(0.1, 3.0), dice.choice(["python", "jvm", "both"])
         with child() as driver:
             driver.start(store)
-            driver.call("start_count", folder=str(folder), database=database, location=LOCATION)
-            time.sleep(dice.uniform(0.2, 3.0))
-            driver.kill(who=dice.choice(["python", "jvm", "both"]))
+            job.begin(driver)
+            time.sleep(uptime)
+            driver.kill(who=who)
+        print(f"kill {kill + 1}: {who}, {uptime:.1f} s after its start")
     with child() as last:
         last.start(store)
-        last.call("finish_count", folder=str(folder), database=database, location=LOCATION)
-        assert read_counts(database) == counts_by_sku(folder)
-        assert read_doubled(database) == []
+        job.finish(last)
+    job.require_exact()
+
+
+def test_the_result_is_exact_whoever_is_killed_and_when(
+    child: Callable[..., Child], store: str, tmp_path: Path
+) -> None:
+    """Three times."""
+    job = Job(tmp_path / "orders", str(tmp_path / "sink.db"))
+    kill_again_and_again(job, store, child, 3)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_the_result_is_exact_after_twenty_kills(
+    child: Callable[..., Child], store: str, tmp_path: Path
+) -> None:
+    """In a row, with the sink in SQLite."""
+    job = Job(tmp_path / "orders", str(tmp_path / "sink.db"))
+    kill_again_and_again(job, store, child, 20)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_the_result_is_exact_after_twenty_kills_with_its_sink_in_postgresql(
+    child: Callable[..., Child], store: str, tmp_path: Path, postgres: str
+) -> None:
+    """In a row; what a killed driver left open, the server rolls back."""
+    kill_again_and_again(Job(tmp_path / "orders", postgres), store, child, 20)

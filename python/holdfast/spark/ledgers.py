@@ -81,8 +81,20 @@ class DatabaseLedger:
             connection.close()
 
     def _make_table(self, connection: Any) -> None:  # noqa: ANN401 - any DB-API connection
-        if self._is_there:
-            return
+        """Of two that make it at once PostgreSQL refuses one, whose second try finds it."""
+        for is_last in (False, True):
+            if self._is_there:
+                return
+            try:
+                self._create_table(connection)
+            except Exception:
+                connection.rollback()
+                if not is_last:
+                    continue
+                raise
+            self._is_there = True
+
+    def _create_table(self, connection: Any) -> None:  # noqa: ANN401 - as above
         self._execute(
             connection,
             f"CREATE TABLE IF NOT EXISTS {self._table} (query VARCHAR(600) NOT NULL, "
@@ -91,7 +103,6 @@ class DatabaseLedger:
             "PRIMARY KEY (query, sink, lineage, batch))",
         )
         connection.commit()
-        self._is_there = True
 
     def _insert(self, connection: Any, receipt: Receipt) -> bool:  # noqa: ANN401 - as above
         """Whether the receipt is new. Waits for another driver that has it in its transaction."""
