@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from holdfast.chain.context import Context
-from holdfast.errors import ConfigError
+from holdfast.errors import ConfigError, MisuseError
 from holdfast.objectstore import LocalStore, MemoryStore
 from holdfast.spark.modes import check_mode, parse_thread
 from holdfast.spark.options import parse_bytes, parse_options
 from holdfast.spark.spool import SpoolRoot
-from holdfast.spark.tickets import upload_ticket
+from holdfast.spark.tickets import PART_BYTES, upload_ticket
 from holdfast.sparkfiles.offsets import parse_offsets
 from holdfast.sparkfiles.paths import needed_at_start
 
@@ -147,8 +147,28 @@ def test_a_stream_threads_name_has_its_ids() -> None:
 def test_a_ticket_is_for_a_new_key_under_the_claim(tmp_path: Path) -> None:
     """On a disk that all share it is a path; a store in memory takes files through the driver."""
     context = Context(store=LocalStore(tmp_path), query="q")
-    ticket = upload_ticket(context, 7, 10, ["ab"], 60)
+    hashes = ["ab" * 32]
+    ticket = upload_ticket(context, 7, 10, hashes, 60)
     assert ticket.key.startswith("checkpoints/files/000007/")
     assert ticket.address == str(tmp_path / "q" / ticket.key)
-    assert upload_ticket(context, 7, 10, ["ab"], 60).key != ticket.key
-    assert upload_ticket(Context(store=MemoryStore(), query="q"), 7, 10, ["ab"], 60).kind == "none"
+    assert upload_ticket(context, 7, 10, hashes, 60).key != ticket.key
+    in_memory = Context(store=MemoryStore(), query="q")
+    assert upload_ticket(in_memory, 7, 10, hashes, 60).kind == "none"
+
+
+@pytest.mark.parametrize(
+    ("size", "hashes"),
+    [
+        (0, ["ab" * 32]),
+        (-1, ["ab" * 32]),
+        (10, ["ab"]),
+        (10, ["AB" * 32]),
+        (10, ["ab" * 32] * 2),
+        (PART_BYTES + 1, ["ab" * 32] * 2),
+        (10_001 * PART_BYTES, ["ab" * 32] * 10_002),
+    ],
+)
+def test_a_size_that_its_hashes_do_not_fit_gets_no_ticket(size: int, hashes: list[str]) -> None:
+    """An executor says both."""
+    with pytest.raises(MisuseError, match="no such size and hashes"):
+        upload_ticket(Context(store=MemoryStore(), query="q"), 7, size, hashes, 60)

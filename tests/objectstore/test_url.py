@@ -20,6 +20,7 @@ from holdfast.objectstore import (
     open_store,
     probe,
     redact,
+    without_credentials,
 )
 from holdfast.objectstore.certify_race import reopen_url
 from holdfast.settings import RetrySettings, S3Settings
@@ -109,6 +110,23 @@ def test_credentials_in_a_url_work_and_are_not_shown(url: str) -> None:
     assert _s3(url)._settings.secret_key == SECRET
     assert reopen_url(store) == f"s3://bucket/p?access_key=AKIA&secret_key={ESCAPED}"
     assert store.url == "s3://bucket/p"
+    assert without_credentials(url) == "s3://bucket/p"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "file:///path",
+        "memory:",
+        "s3://bucket/p?region=x&endpoint_url=http%3A%2F%2Fhost%3A9000",
+        "s3://bucket/p?put_headers=a: b",
+    ],
+)
+def test_a_url_without_credentials_stays_as_it_is(url: str) -> None:
+    """Wherever it came from."""
+    assert without_credentials(url) == url
+    with_both = f"{url}{'&' if '?' in url else '?'}access_key=k&secret_key={ESCAPED}"
+    assert without_credentials(with_both) == url
 
 
 @pytest.mark.parametrize(

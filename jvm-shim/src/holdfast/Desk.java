@@ -66,31 +66,28 @@ final class Desk {
     if (query == null && maintains) {
       return new Wire.Out().octet(Wire.ABSENT).done(); // its run has ended
     }
-    if (query == null || kind == Wire.SIGN || kind == Wire.FINISH) {
+    if (query == null) {
+      return failed("MisuseError: this driver has not opened the query at " + at);
+    }
+    if (kind == Wire.SIGN || kind == Wire.FINISH) {
       return deferred.answer(nonce, () -> withPython(kind, at, in));
     }
     return fromMemory(query, kind, at, in, nonce);
   }
 
-  /** On a thread of its own: the query is read from the store first, or a ticket is signed. */
+  /** On a thread of its own: a ticket is signed, or an upload finished. */
   private byte[] withPython(byte kind, Location at, Wire.In in) {
     try {
+      long writer = requireWriter(in.number());
+      long size = kind == Wire.SIGN ? in.number() : 0;
+      String first = in.text();
+      String second = in.text();
+      in.end();
       if (kind == Wire.SIGN) {
-        long writer = requireWriter(in.number());
-        Ticket ticket = driver.sign(at, in.number(), in.text(), writer);
-        in.end();
-        return ticket(ticket);
+        return ticket(driver.sign(at, size, first, second, writer));
       }
-      if (kind == Wire.FINISH) {
-        long writer = requireWriter(in.number());
-        driver.finish(at, in.text(), in.text(), writer);
-        return done();
-      }
-      Query query = driver.toRead(at);
-      if (query == null) {
-        return new Wire.Out().octet(Wire.ABSENT).done();
-      }
-      return fromMemory(query, kind, at, in, 0);
+      driver.finish(at, first, second, writer);
+      return done();
     } catch (IOException | RuntimeException error) {
       return refused(error);
     }
@@ -107,14 +104,12 @@ final class Desk {
         in.end();
         return listed(query, path, nonce);
       case Wire.LOADED:
-        query.loaded(path, in.number(), in.number());
-        return done();
+        return loaded(query, path, in);
       case Wire.OPEN:
         in.end();
         return open(query, path, nonce);
       case Wire.MKDIRS:
-        query.mkdirs(path, in.number());
-        return done();
+        return mkdirs(query, path, in);
       case Wire.PUBLISH:
         return publish(query, path, in);
       case Wire.RENAME:
@@ -124,6 +119,21 @@ final class Desk {
       default:
         return failed("BridgeError: an executor sent a message that this driver does not know");
     }
+  }
+
+  private static byte[] loaded(Query query, String path, Wire.In in) throws IOException {
+    long version = in.number();
+    long milliseconds = in.number();
+    in.end();
+    query.loaded(path, version, milliseconds);
+    return done();
+  }
+
+  private static byte[] mkdirs(Query query, String path, Wire.In in) throws IOException {
+    long writer = query.isClaim() ? requireWriter(in.number()) : in.number();
+    in.end();
+    query.mkdirs(path, writer);
+    return done();
   }
 
   private static byte[] stat(Query query, String path) {

@@ -59,7 +59,7 @@ final class Driver implements Namespace {
     if (bytes == null) {
       Reply reply = query.fetch(path);
       if (reply.is("ticket")) {
-        return Source.of(new Ticket(reply));
+        return Source.of(new Ticket(reply), () -> open(at, writer));
       }
       bytes = query.local(path);
     }
@@ -113,8 +113,9 @@ final class Driver implements Namespace {
   }
 
   @Override
-  public Ticket sign(Location at, long size, String sha256s, long writer) throws IOException {
-    return new Ticket(written(at).sign(size, sha256s, writer));
+  public Ticket sign(Location at, long size, String sha256s, String begun, long writer)
+      throws IOException {
+    return written(at).sign(size, sha256s, begun, writer);
   }
 
   @Override
@@ -157,11 +158,6 @@ final class Driver implements Namespace {
   /** A query that can be answered for without asking Python; null if there is none. */
   Query inMemory(Location at) {
     return find(at);
-  }
-
-  /** A query to read from, from the store if need be; null if there is none. */
-  Query toRead(Location at) throws IOException {
-    return shown(at, false);
   }
 
   /** Forget everything: the context stops. */

@@ -58,7 +58,7 @@ final class Executor implements Namespace {
     if (in == null) {
       throw new FileNotFoundException(at + " does not exist");
     }
-    return in.flag() ? Source.of(in.body()) : Source.of(ticket(in));
+    return in.flag() ? Source.of(in.body()) : Source.of(ticket(in), () -> open(at, writer));
   }
 
   @Override
@@ -92,8 +92,10 @@ final class Executor implements Namespace {
   }
 
   @Override
-  public Ticket sign(Location at, long size, String sha256s, long writer) throws IOException {
-    Wire.In in = ask(message(Wire.SIGN, at).number(writer).number(size).text(sha256s));
+  public Ticket sign(Location at, long size, String sha256s, String begun, long writer)
+      throws IOException {
+    Wire.In in =
+        ask(message(Wire.SIGN, at).number(writer).number(size).text(sha256s).text(begun));
     require(in, at);
     in.flag();
     return ticket(in);

@@ -11,10 +11,10 @@ final class FileInput extends FSInputStream {
   private final File file;
   private final RandomAccessFile in;
 
-  FileInput(Ticket ticket) throws IOException {
+  FileInput(Source source) throws IOException {
     file = File.createTempFile("holdfast-", ".large");
     try {
-      Transfer.download(ticket, file);
+      Transfer.download(source, file);
       in = new RandomAccessFile(file, "r");
     } finally {
       file.delete(); // the open handle keeps the bytes; nothing is left behind by a crash

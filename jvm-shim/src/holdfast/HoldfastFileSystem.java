@@ -66,7 +66,7 @@ public final class HoldfastFileSystem extends FileSystem {
     }
     Source source = Registry.names().open(at, writers.of(at));
     return new FSDataInputStream(
-        source.bytes == null ? new FileInput(source.ticket) : new BytesInput(source.bytes));
+        source.bytes == null ? new FileInput(source) : new BytesInput(source.bytes));
   }
 
   /** Write a file that appears when it is closed, or is kept until it is renamed. */

@@ -17,7 +17,7 @@ final class LocalCopy {
     boolean whole = false;
     try {
       if (source.ticket != null) {
-        Transfer.download(source.ticket, to);
+        Transfer.download(source, to);
       } else {
         try (OutputStream out = new FileOutputStream(to)) {
           out.write(source.bytes);

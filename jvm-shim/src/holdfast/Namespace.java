@@ -27,8 +27,13 @@ interface Namespace {
 
   boolean delete(Location at, boolean recursive, long writer) throws IOException;
 
-  /** A ticket to upload a file that is too large to go through the driver. */
-  Ticket sign(Location at, long size, String sha256s, long writer) throws IOException;
+  /**
+   * A ticket to upload a file that is too large to go through the driver.
+   *
+   * @param begun the key of an upload in parts whose permission has expired, else ""
+   */
+  Ticket sign(Location at, long size, String sha256s, String begun, long writer)
+      throws IOException;
 
   /** All parts of an upload were sent: make one object of them. */
   void finish(Location at, String key, String etags, long writer) throws IOException;

@@ -37,8 +37,9 @@ public interface PythonSide {
    * A file is too large for the driver: sign one upload, for exactly these bytes.
    *
    * @param sha256s the whole file's hash, then its parts' if it has several, separated by spaces
+   * @param begun the key of an upload in parts whose permission has expired, else ""
    */
-  String sign(String query, long claim, long size, String sha256s);
+  String sign(String query, long claim, long size, String sha256s, String begun);
 
   /** All parts of an upload were sent; the store's tags for them, separated by spaces. */
   String finish(String query, long claim, String key, String etags);

@@ -35,6 +35,7 @@ final class Query {
   private final Spool spool;
   private final Tree tree;
   private final Journal journal = new Journal();
+  private final Permits permits = new Permits();
   private final Object gates = new Object();
   private long order;
   private long cut;
@@ -137,9 +138,11 @@ final class Query {
   }
 
   /** Ask Python to sign the upload of a file that is too large for the driver. */
-  Reply sign(long size, String sha256s, long by) throws IOException {
+  Ticket sign(long size, String sha256s, String begun, long by) throws IOException {
     requireWriter(by);
-    return Reply.of(python.sign(root.key(), claim, size, sha256s));
+    Ticket ticket = new Ticket(Reply.of(python.sign(root.key(), claim, size, sha256s, begun)));
+    permits.add(ticket);
+    return ticket;
   }
 
   /** Ask Python to make one object of the parts that were sent. */
@@ -171,6 +174,13 @@ final class Query {
    * @throws FileAlreadyExistsException if the name is taken and must not be replaced
    */
   void publish(String path, Content content, boolean overwrite, long by) throws IOException {
+    if (content.isObject()) {
+      permits.use(content);
+    }
+    put(path, content, overwrite, by);
+  }
+
+  private void put(String path, Content content, boolean overwrite, long by) throws IOException {
     requireWriter(by);
     Location.checked(path);
     Gate gate = Gate.of(path);
@@ -201,7 +211,7 @@ final class Query {
       }
       content = Content.small(bytes, bytes.length);
     }
-    publish(to, content, overwrite, by);
+    put(to, content, overwrite, by);
     delete(from, false, by);
   }
 

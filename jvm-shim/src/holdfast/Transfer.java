@@ -77,12 +77,13 @@ final class Transfer {
 
   /**
    * Write the object to a local file, which is complete and checked, or an error. What may be gone
-   * at the next try is tried again.
+   * at the next try is tried again, with a fresh ticket where the store refuses this one.
    */
-  static void download(Ticket ticket, File file) throws IOException {
+  static void download(Source source, File file) throws IOException {
+    Source from = source;
     for (int attempt = 1; ; attempt++) {
       try {
-        get(ticket, file);
+        get(from.ticket, file);
         return;
       } catch (UnavailableException error) {
         if (attempt == TRIES) {
@@ -90,6 +91,7 @@ final class Transfer {
         }
         Log.info("a download is tried again: " + error.getMessage());
         Threads.pause(FIRST_WAIT_MS << attempt);
+        from = error.expired ? source.again() : from;
       }
     }
   }
@@ -153,7 +155,7 @@ final class Transfer {
     int status = request.getResponseCode();
     String what = ticket.key + ", HTTP " + status;
     if (status == HttpURLConnection.HTTP_FORBIDDEN) {
-      throw new HoldfastException(
+      throw UnavailableException.expired(
           "PermissionDeniedError: the store refuses a large file: " + what
               + " (allow what conf/iam-policy.json lists; a ticket lasts ticketSeconds)");
     }

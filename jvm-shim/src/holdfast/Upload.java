@@ -11,9 +11,8 @@ import java.io.InterruptedIOException;
  * behind is named by no manifest, and retention collects it.
  */
 final class Upload {
-  static final long PART_BYTES = 64L << 20;
-
   private static final int TRIES = 5;
+  private static final int TRIES_IN_PARTS = 2; // each part has tries of its own
   private static final long FIRST_WAIT_MS = 200;
 
   private final Namespace names;
@@ -32,19 +31,20 @@ final class Upload {
 
   /** Send it, and return what to publish; null where the store takes it only through the driver. */
   Content send() throws IOException {
-    Hashes hashes = Hashes.of(file, PART_BYTES);
+    Hashes hashes = Hashes.of(file, Parts.BYTES);
+    int tries = size > Parts.BYTES ? TRIES_IN_PARTS : TRIES;
     for (int attempt = 1; ; attempt++) {
       try {
-        Ticket ticket = names.sign(to, size, hashes.text(), writer);
+        Ticket ticket = names.sign(to, size, hashes.text(), "", writer);
         if (ticket.isNone()) {
           return null;
         }
-        transfer(ticket);
+        transfer(ticket, hashes);
         return Content.object(ticket.key, size, hashes.whole);
       } catch (InterruptedIOException stopped) {
         throw stopped;
       } catch (IOException error) {
-        if (attempt == TRIES) {
+        if (attempt == tries) {
           throw error;
         }
         Log.info("an upload is tried again with a fresh ticket: " + error.getMessage());
@@ -53,17 +53,13 @@ final class Upload {
     }
   }
 
-  private void transfer(Ticket ticket) throws IOException {
+  private void transfer(Ticket ticket, Hashes hashes) throws IOException {
     if (!ticket.isParts()) {
       Transfer.upload(file, 0, ticket);
       return;
     }
-    StringBuilder tags = new StringBuilder();
-    for (int part = 0; part < ticket.parts(); part++) {
-      long from = part * PART_BYTES;
-      Ticket one = ticket.part(part, Math.min(PART_BYTES, size - from));
-      tags.append(part == 0 ? "" : " ").append(Transfer.upload(file, from, one));
-    }
-    names.finish(to, ticket.key, tags.toString(), writer);
+    Parts parts =
+        new Parts(file, ticket, begun -> names.sign(to, size, hashes.text(), begun, writer));
+    names.finish(to, ticket.key, parts.send(), writer);
   }
 }

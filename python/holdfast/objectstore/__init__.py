@@ -22,7 +22,7 @@ from holdfast.objectstore.local import LocalStore
 from holdfast.objectstore.memory import MemoryStore
 from holdfast.objectstore.metered import S3_STANDARD, Meter, MeteredStore, PriceTable, Usage
 from holdfast.objectstore.retrying import RetryingStore
-from holdfast.objectstore.url import open_store, probe, redact, with_meter
+from holdfast.objectstore.url import open_store, probe, redact, with_meter, without_credentials
 
 if TYPE_CHECKING:
     from holdfast.objectstore.s3 import S3Store
@@ -57,6 +57,7 @@ __all__ = [
     "redact",
     "scan",
     "with_meter",
+    "without_credentials",
 ]
 
 

@@ -102,6 +102,9 @@ class Parted(Protocol):
     def begin(self, key: str, sha256s: Sequence[str], *, expires_s: int) -> PartedUpload:
         """Begin, and sign each part's put; costs one write request."""
 
+    def renew(self, upload: PartedUpload, *, expires_s: int) -> PartedUpload:
+        """Sign each part's put anew; what was sent stays sent. Costs nothing."""
+
     def finish(self, upload: PartedUpload, etags: Sequence[str]) -> None:
         """Make one object of what was sent; costs one write request."""
 

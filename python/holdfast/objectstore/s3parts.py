@@ -7,6 +7,7 @@ finished or aborted costs storage until a lifecycle rule takes it: conf/STORES.m
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from holdfast.objectstore.base import PartedUpload, Presigned, check_key
@@ -36,11 +37,18 @@ class PartedUploads:
         place = {"Bucket": self._bucket, "Key": self._prefix + check_key(key)}
         with self._told(key):
             begun = self._client.create_multipart_upload(**place, ChecksumAlgorithm="SHA256")
+        upload = PartedUpload(key=key, id=begun["UploadId"], sha256s=tuple(sha256s), parts=())
+        return self.renew(upload, expires_s=expires_s)
+
+    def renew(self, upload: PartedUpload, *, expires_s: int) -> PartedUpload:
+        """Sign a put for each part by its hash; no request."""
+        place = {"Bucket": self._bucket, "Key": self._prefix + upload.key}
+        with self._told(upload.key):
             parts = tuple(
-                self._signed(place, begun["UploadId"], number, sha256, expires_s)
-                for number, sha256 in enumerate(sha256s, 1)
+                self._signed(place, upload.id, number, sha256, expires_s)
+                for number, sha256 in enumerate(upload.sha256s, 1)
             )
-        return PartedUpload(key=key, id=begun["UploadId"], sha256s=tuple(sha256s), parts=parts)
+        return replace(upload, parts=parts)
 
     def finish(self, upload: PartedUpload, etags: Sequence[str]) -> None:
         """Make one object of the parts; one request. Done again, it is still done."""

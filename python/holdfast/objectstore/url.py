@@ -33,6 +33,7 @@ _USER = re.compile(
 )
 _OPTION = re.compile(r"(?P<lead>[?&;])(?P<name>[^=&;\s]+)=(?P<value>[^&;#\s]*)")
 _HIDDEN = "***"
+_SECRET = ("access_key", "secret_key")
 
 
 def open_store(
@@ -87,6 +88,13 @@ def redact(text: str) -> str:
     Of a URL's options only those known to be harmless keep their value.
     """
     return _OPTION.sub(_shown, _USER.sub(rf"\1{_HIDDEN}@", text))
+
+
+def without_credentials(url: str) -> str:
+    """The same URL with no key and no secret in it, for where others can read."""
+    head, mark, query = _USER.sub(r"\1", url).partition("?")
+    kept = [part for part in query.split("&") if unquote(part.partition("=")[0]) not in _SECRET]
+    return head + (mark + "&".join(kept) if kept != [""] and kept else "")
 
 
 def _shown(option: re.Match[str]) -> str:

@@ -85,8 +85,9 @@ class PythonSide:
 
         return _answered(answer)
 
-    def sign(self, query: str, claim: int, size: int, sha256s: str) -> str:
-        return _answered(lambda: _ticket(self._host.sign(query, claim, size, sha256s.split(" "))))
+    def sign(self, query: str, claim: int, size: int, sha256s: str, begun: str) -> str:
+        hashes = sha256s.split(" ")
+        return _answered(lambda: _ticket(self._host.sign(query, claim, size, hashes, begun)))
 
     def finish(self, query: str, claim: int, key: str, etags: str) -> str:
         def answer() -> str:

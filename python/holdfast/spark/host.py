@@ -22,7 +22,7 @@ from holdfast.spark.sinkstate import Sinks
 from holdfast.spark.spool import SpoolRoot
 from holdfast.spark.status import Record, Status, figures_text, recovery_text
 from holdfast.spark.stores import Stores
-from holdfast.spark.tickets import Ticket, download_ticket, parted_of, upload_ticket
+from holdfast.spark.tickets import Ticket, download_ticket, parted_of, renewed_ticket, upload_ticket
 from holdfast.spark.views import View, Views
 from holdfast.sparkfiles.paths import RESERVED, needed_at_start
 
@@ -216,13 +216,16 @@ class Host:
             return self._download(chain, claim, key, ref)
         return shown.fetch(ref)
 
-    def sign(self, key: str, claim: int, size: int, sha256s: list[str]) -> Ticket:
+    def sign(self, key: str, claim: int, size: int, sha256s: list[str], begun: str = "") -> Ticket:
         """Permit the upload of one file, of exactly these bytes, under a key of its own.
 
         `sha256s`: the whole file's hash, then those of its parts if it is sent in parts.
+        `begun`: the key of an upload in parts that takes longer than its permission lasted.
         """
         run = self._run(key, claim)
         context, seconds = run.parts.chain.context, self.options.ticket_seconds
+        if begun:
+            return renewed_ticket(context, run.uploads.get(begun), size, sha256s, seconds)
         ticket = upload_ticket(context, claim, size, sha256s, seconds)
         run.parts.meter.add("put", count=max(1, len(sha256s) - 1), sent=size)
         if ticket.upload is not None:
@@ -233,7 +236,7 @@ class Host:
         """All parts of an upload were sent: make one object of them."""
         run = self._run(key, claim)
         upload, parted = run.uploads.get(upload_key), parted_of(run.parts.chain.context.store)
-        if upload is None or parted is None:
+        if upload is None or parted is None or len(etags) != len(upload.sha256s):
             raise MisuseError("no such upload was begun here", key=upload_key)
         parted.finish(upload, etags)
         run.uploads.pop(upload_key, None)

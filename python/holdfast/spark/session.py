@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 from holdfast.errors import MisuseError
 from holdfast.jobfiles import PLUGIN, is_zipped, jar_path
-from holdfast.spark import bridge
+from holdfast.spark import bridge, credentials
 from holdfast.spark.host import Host
 from holdfast.spark.listener import StatusListener
 from holdfast.spark.options import KEYS, PREFIX, STORE, parse_options
@@ -32,19 +32,23 @@ _POLL_SECONDS = 0.01
 def configure(builder: SparkSession.Builder, store: str | None = None) -> SparkSession.Builder:
     """Add the shim to a session that is not started yet; `store` is the default store's URL.
 
-    Jars and plugins that the builder has already are kept. In a job that was submitted with this
-    package in `--py-files`, `--jars` brings the shim, and only the store is set here.
+    Jars and plugins that the builder has already are kept. Credentials in a store's URL are kept
+    in this process and taken out of Spark's configuration, which goes to executors. In a job that
+    was submitted with this package in `--py-files`, `--jars` brings the shim, and only the store is
+    set here.
 
     Raises:
         BridgeError: a JVM runs in this process already, without the shim.
     """
+    given = dict(getattr(builder, "_options", {}))
+    for key, value in credentials.with_secrets(given).items():
+        builder = builder.config(key, credentials.hidden(value))
     if not is_zipped():
         jar = jar_path()
         bridge.require_shim_if_running()
-        given = dict(getattr(builder, "_options", {}))
         builder = builder.config(_JARS, _added(given.get(_JARS, ""), str(jar)))
         builder = builder.config(_PLUGINS, _added(given.get(_PLUGINS, ""), PLUGIN))
-    return builder if store is None else builder.config(STORE, store)
+    return builder if store is None else builder.config(STORE, credentials.hidden(store))
 
 
 def session(builder: SparkSession.Builder, store: str | None = None) -> SparkSession:
@@ -68,7 +72,11 @@ def enable(spark: SparkSession) -> None:
         BridgeError: the shim is not there, of another version, or this is Spark Connect.
     """
     bridge.require_shim(spark)
-    options = parse_options(_settings(spark))
+    settings = _settings(spark)
+    for key, value in credentials.with_secrets(settings).items():
+        spark.conf.set(key, credentials.hidden(value))
+    options = parse_options(credentials.completed(settings))
+    credentials.warn(dict(spark.sparkContext.getConf().getAll()))
     _CURRENT.use(spark, options)
 
 

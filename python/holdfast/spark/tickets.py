@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from holdfast.errors import MisuseError
 from holdfast.objectstore import LocalStore, innermost
 from holdfast.settings import MIB
 
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 Kind: TypeAlias = Literal["http", "parts", "file", "none"]
 PART_BYTES = 64 * MIB
+_SHA256 = re.compile("[0-9a-f]{64}")
+_SIZE_MAX = 10_000 * PART_BYTES  # S3 takes so many parts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +47,11 @@ def upload_ticket(
     """For a new key under this claim, which no one else will ever draw.
 
     `sha256s` is the whole file's, and those of its parts if it has more than one.
+
+    Raises:
+        MisuseError: these are not the hashes of a file of this size.
     """
+    _check(size, sha256s)
     sha256, *parts = sha256s
     key = context.keys.file(claim, context.nonces())
     relative = context.relative(key)
@@ -73,6 +81,32 @@ def upload_ticket(
         address=signed.url,
         headers=signed.headers,
     )
+
+
+def renewed_ticket(
+    context: Context, begun: PartedUpload | None, size: int, sha256s: Sequence[str], seconds: int
+) -> Ticket:
+    """For an upload that was begun, of the same bytes, whose permission has expired.
+
+    Raises:
+        MisuseError: no such upload was begun here.
+    """
+    _check(size, sha256s)
+    sha256, *parts = sha256s
+    parted = parted_of(context.store)
+    if begun is None or parted is None or begun.sha256s != tuple(parts):
+        raise MisuseError("no such upload was begun here", query=context.query)
+    upload = parted.renew(begun, expires_s=seconds)
+    key = context.relative(begun.key)
+    return Ticket(kind="parts", key=key, size=size, sha256=sha256, upload=upload)
+
+
+def _check(size: int, sha256s: Sequence[str]) -> None:
+    """Executors say both, and nothing that they say is believed unread."""
+    parts = -(-size // PART_BYTES)
+    right = 0 < size <= _SIZE_MAX and len(sha256s) == (1 if parts == 1 else 1 + parts)
+    if not right or not all(_SHA256.fullmatch(each) for each in sha256s):
+        raise MisuseError("a large file has no such size and hashes", size=size, count=len(sha256s))
 
 
 def parted_of(store: ObjectStore) -> Parted | None:

@@ -1,0 +1,48 @@
+"""The same contract from an executor: every call is a message to the driver, or goes past it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import py4j.java_gateway
+import py4j.protocol
+import pytest
+
+from tests.cluster import probes
+from tests.cluster.standalone import SPARK_HOME
+from tests.spark.contract import ROOT, Files, FilesystemContract
+from tests.spark.orders import write_orders
+from tests.spark.processes import Child
+from tests.trust import trusted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Files]:
+    """A query on a cluster, and the filesystem in one of its executors."""
+    folder = tmp_path_factory.mktemp("contract")
+    store = trusted((folder / "store").as_uri())
+    conf = {
+        "spark.holdfast.store.contract": store,
+        "spark.jars": str(probes.build(folder / "probe.jar")),
+    }
+    write_orders(folder / "orders", files=1)
+    with (
+        Child(folder / "driver.log", env={"SPARK_HOME": str(SPARK_HOME)}) as driver,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        driver.start(store, master="local-cluster[2,1,1024]", **conf)
+        driver.call(
+            "tests.cluster.steps:count_to_nothing", folder=str(folder / "orders"), location=ROOT
+        )
+        # What PySpark puts there translates errors of its own JVM only.
+        patch.setattr(py4j.java_gateway, "get_return_value", py4j.protocol.get_return_value)
+        probe = probes.Probe(driver)
+        yield Files(probe.gateway, probe.conf)
+        probe.close()
+
+
+class TestOnAnExecutor(FilesystemContract):
+    """In a JVM that has neither Python nor the store's credentials."""
