@@ -71,7 +71,7 @@ CLAUSES = [
         owner=rules,
         attribute="is_highest",
         instead=lambda number, listed: True,
-        bounds=replace(QUIET, batches=3, retentions=1, full_every=1, inline=True),
+        bounds=replace(QUIET, batches=1, inline=True),
         breaks="I5",
     ),
     Clause(
