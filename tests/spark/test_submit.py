@@ -62,8 +62,45 @@ def spark_home(tmp_path: Path) -> Path:
     return home
 
 
+@pytest.fixture
+def environment(python: Path, spark_home: Path, store: str, tmp_path: Path) -> dict[str, str]:
+    """With Spark's and our own commands on the path."""
+    write_orders(tmp_path / "orders", files=2)
+    (tmp_path / "job.py").write_text(JOB)
+    return {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "PYSPARK_PYTHON": str(python),
+        "SPARK_HOME": str(spark_home),
+        "STORE": store,
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+    }
+
+
+def flags() -> str:
+    """What `holdfast submit-args` prints, spliced in by the shell."""
+    settings = " ".join(f"--conf {each}" for each in QUIET)
+    return f'$({sys.executable} -m holdfast.cli submit-args --store "$STORE" {settings})'
+
+
+def shell(command: str, environment: dict[str, str], folder: Path, said: str = "") -> str:
+    """What a command line prints."""
+    ran = subprocess.run(
+        ["bash", "-euc", command],
+        env=environment,
+        cwd=folder,
+        input=said,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=_SUBMIT_SECONDS_MAX,
+    )
+    assert ran.returncode == 0, ran.stderr[-4000:]
+    return ran.stdout
+
+
 def test_a_submitted_job_runs_on_holdfast(
-    python: Path, spark_home: Path, store: str, tmp_path: Path
+    python: Path, environment: dict[str, str], tmp_path: Path
 ) -> None:
     """The package comes by --py-files and the shim by --jars, to executors of their own too."""
     bare = [str(python), "-c", "import pyspark, holdfast"]
@@ -71,28 +108,19 @@ def test_a_submitted_job_runs_on_holdfast(
         "No module named 'holdfast'"
         in subprocess.run(bare, capture_output=True, text=True, check=False).stderr
     )
-    write_orders(tmp_path / "orders", files=2)
-    (tmp_path / "job.py").write_text(JOB)
-    settings = " ".join(f"--conf {each}" for each in QUIET)
-    flags = f'$({sys.executable} -m holdfast.cli submit-args --store "$STORE" {settings})'
-    command = f"spark-submit --master 'local-cluster[1,2,1024]' {flags} job.py orders"
-    ran = subprocess.run(
-        ["bash", "-euc", command],
-        env={
-            **os.environ,
-            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-            "PYSPARK_PYTHON": str(python),
-            "SPARK_HOME": str(spark_home),
-            "STORE": store,
-            "XDG_CACHE_HOME": str(tmp_path / "cache"),
-        },
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=_SUBMIT_SECONDS_MAX,
-    )
-    assert ran.returncode == 0, ran.stderr[-4000:]
-    counts, batch, code = json.loads(ran.stdout.splitlines()[-1])
+    command = f"spark-submit --master 'local-cluster[1,2,1024]' {flags()} job.py orders"
+    printed = shell(command, environment, tmp_path)
+    counts, batch, code = json.loads(printed.splitlines()[-1])
     assert (counts, batch) == (counts_by_sku(tmp_path / "orders"), 1)
     assert ".zip/holdfast/" in code
+
+
+def test_the_same_flags_serve_the_shell_of_pyspark(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    """Its session is there already when the first line is typed."""
+    said = "import sys; sys.argv = ['job.py', 'orders']\nexec(open('job.py').read())\n"
+    printed = shell(f"pyspark --master 'local[2]' {flags()}", environment, tmp_path, said)
+    answer = next(line for line in printed.splitlines() if line.lstrip("> ").startswith("[{"))
+    counts, batch, _ = json.loads(answer.lstrip("> "))
+    assert (counts, batch) == (counts_by_sku(tmp_path / "orders"), 1)
