@@ -37,12 +37,12 @@ demo: $(SHIM) ## a tour: a driver killed in mid-batch, its successor, a fenced z
 .PHONY: quick
 quick: $(VENV)/.ready ## the tests that need no server, in under a minute
 	@echo "== quick tier"
-	@$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not spark and not s3 and not crate" --ignore tests/spark
+	@$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not spark and not s3 and not crate and not slow" --ignore tests/spark
 
 .PHONY: test
 test: quick $(SHIM) ## the tests: the quick tier, then real Spark queries, then a real S3 server
 	@echo "== with Spark"
-	@$(BIN)/python -m pytest -q -m "spark and not slow and not s3" tests/spark
+	@$(BIN)/python -m pytest -q -m "spark and not slow and not s3 and not crate"
 	@echo "== on a real S3 server"
 	@$(BIN)/python -m pytest -q -m "s3 and not slow"
 
