@@ -7,6 +7,7 @@ whole.
 from __future__ import annotations
 
 import argparse
+import itertools
 import random
 import shutil
 import signal
@@ -32,6 +33,7 @@ _READ_TIMEOUT_S = 3
 _FIRST_BATCH_SECONDS_MAX = 180
 _FINISH_SECONDS_MAX = 600
 _TELL_SECONDS = 60
+_REST_SECONDS_MAX = 20
 _STARTED = time.monotonic()
 
 
@@ -110,21 +112,32 @@ def wait_for_first_batches(world: World, seed: int) -> None:
 
 
 def spend(world: World, seconds: float, seed: int) -> None:
-    """Events with random pauses; each has dice of its own, so that a seed repeats them."""
-    end, number, due, told = time.monotonic() + seconds, 0, 0.0, time.monotonic()
-    while time.monotonic() < end:
+    """Event after event; each has dice of its own, so that a seed repeats them."""
+    end, told = time.monotonic() + seconds, time.monotonic()
+    for number in itertools.count():
         dice = random.Random(f"{seed} {number}")
-        if time.monotonic() >= due:
-            happen(world, dice)
-            due, number = time.monotonic() + dice.uniform(0.5, 6), number + 1
-        world.tick(dice)
+        happen(world, dice)
+        if not rest(world, dice, end):
+            return
         if time.monotonic() - told > _TELL_SECONDS:
             told = time.monotonic()
             say(
                 f"== {sum(world.happened.values())} events, {committed(world.database)} batches, "
                 f"{world.starts} drivers, {world.stops['FencedError']} fencings"
             )
+
+
+def rest(world: World, dice: random.Random, end: float) -> bool:
+    """Some seconds, and longer where no batch got done: a slow machine has its chaos slower."""
+    before, due = committed(world.database), time.monotonic() + dice.uniform(0.5, 6)
+    while time.monotonic() < due or (
+        time.monotonic() < due + _REST_SECONDS_MAX and committed(world.database) == before
+    ):
+        if time.monotonic() > end:
+            return False
+        world.tick(dice)
         time.sleep(0.1)
+    return True
 
 
 if __name__ == "__main__":

@@ -35,6 +35,8 @@ from holdfast.sparkfiles.paths import log_batches, needed_at_start
 from holdfast.sparkfiles.state import missing_versions, parse_state
 from tests.chain.support import QUERY, chain, plan, run
 from tests.formats.samples import full_distributed, full_manifest
+from tests.fuzz.calls import calls
+from tests.fuzz.commands import command_line
 from tests.fuzz.engine import Target
 
 _STORED = (CorruptionError, ConfigError)
@@ -74,7 +76,7 @@ _KEY_NAMES = b"\n".join(
 
 def targets() -> tuple[Target, ...]:
     """All of them; each is made of what the code itself writes."""
-    return (*_documents(), *_packs(), *_texts(), _reader())
+    return (*_documents(), *_packs(), *_texts(), _reader(), calls(), command_line())
 
 
 def _documents() -> list[Target]:
@@ -246,6 +248,7 @@ def _reader() -> Target:
         decode=decode,
         errors=_STORED,
         mend=_mend_manifest,
+        cost=20,
     )
 
 

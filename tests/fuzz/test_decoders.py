@@ -25,7 +25,7 @@ def _traced() -> Iterator[None]:
 
 
 def send_all(fuzz: Fuzz) -> None:
-    for _ in range(INPUTS):
+    for _ in range(INPUTS // fuzz.target.cost):
         fuzz.step()
 
 

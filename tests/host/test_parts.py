@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from holdfast.chain.context import Context
-from holdfast.errors import ConfigError, MisuseError
+from holdfast.errors import BridgeError, ConfigError, MisuseError
 from holdfast.objectstore import LocalStore, MemoryStore
+from holdfast.spark.bridge import _object
 from holdfast.spark.modes import check_mode, parse_thread
 from holdfast.spark.options import parse_bytes, parse_options
 from holdfast.spark.spool import SpoolRoot
@@ -172,3 +173,10 @@ def test_a_size_that_its_hashes_do_not_fit_gets_no_ticket(size: int, hashes: lis
     """An executor says both."""
     with pytest.raises(MisuseError, match="no such size and hashes"):
         upload_ticket(Context(store=MemoryStore(), query="q"), 7, size, hashes, 60)
+
+
+@pytest.mark.parametrize("text", ["4096", "x y z", f"4096 {'ab' * 31} key", f"-1 {'ab' * 32} key"])
+def test_an_object_that_the_jvm_names_wrongly_is_an_error_of_ours(text: str) -> None:
+    """An executor told it: what it told is at fault, not Holdfast."""
+    with pytest.raises(BridgeError, match="names an object that is none"):
+        _object(text)

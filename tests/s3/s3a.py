@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 HADOOP_AWS = "3.5.0"
 HADOOP_CLOUD = "4.1.1"  # the newest that is published; it runs on the Spark that is installed
+MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
 ABORTABLE = "org.apache.spark.internal.io.cloud.AbortableStreamBasedCheckpointFileManager"
 
 _FETCH_SECONDS_MAX = 1800

@@ -55,20 +55,26 @@ def kill_again_and_again(job: Job, store: str, child: Callable[..., Child], kill
     """The Python driver, the JVM, or both; each successor starts on an empty spool."""
     seed = int(os.environ.get("HOLDFAST_SEED") or random.randrange(1 << 32))
     print(f"HOLDFAST_SEED={seed}")
-    dice = random.Random(seed)
+    dice, following = random.Random(seed), opening(child, store)
     for kill in range(kills):
         write_orders(job.folder, files=FILES, first=FILES * kill)
         uptime, who = dice.uniform(0.1, 3.0), dice.choice(["python", "jvm", "both"])
-        with child() as driver:
-            driver.start(store)
-            job.begin(driver)
-            time.sleep(uptime)
-            driver.kill(who=who)
+        driver, following = following, opening(child, store)
+        driver.jvm_pid = driver.answer()
+        job.begin(driver)
+        time.sleep(uptime)
+        driver.kill(who=who)
         print(f"kill {kill + 1}: {who}, {uptime:.1f} s after its start")
-    with child() as last:
-        last.start(store)
-        job.finish(last)
+    following.jvm_pid = following.answer()
+    job.finish(following)
     job.require_exact()
+
+
+def opening(child: Callable[..., Child], store: str) -> Child:
+    """A driver whose session is on its way: a JVM takes a while to start."""
+    driver = child()
+    driver.send("open_session", store=store, conf={})
+    return driver
 
 
 def test_the_result_is_exact_whoever_is_killed_and_when(

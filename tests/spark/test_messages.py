@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+import random
 import struct
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import holdfast
+from tests.fuzz.mutations import mutate
 from tests.spark import wire
-from tests.spark.orders import write_orders
-from tests.spark.queries import counted
+from tests.spark.orders import counts_by_sku, write_orders
+from tests.spark.queries import (
+    count_writer,
+    counted,
+    make_tables,
+    read_counts,
+    run_to_end,
+)
 from tests.spark.wire import Desk, flag, message, number, text
 
 if TYPE_CHECKING:
@@ -22,6 +30,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 SHA256 = hashlib.sha256(b"x").hexdigest()
+INPUTS = 600
 
 
 class Running:
@@ -89,6 +98,22 @@ def test_no_part_of_a_message_is_taken_for_the_whole(running: Running) -> None:
             assert kind == wire.ERROR, (name, length, rest)
     assert running.desk.ask(message(wire.LIST, "q")) == before
     assert running.query.isActive
+
+
+def test_any_bytes_are_answered_and_the_driver_goes_on(
+    spark: SparkSession, running: Running, tmp_path: Path
+) -> None:
+    """Soon, and never by a defect; another query in the same driver is exact afterwards."""
+    dice, honest = random.Random(1), list(running.honest().values())
+    for _ in range(INPUTS):
+        sent = mutate(dice.choice(honest), dice, honest)
+        kind, rest = running.desk.ask(sent)
+        assert kind in wire.FINAL, (sent, rest)
+        assert b"a defect in holdfast" not in rest, (sent, rest)
+    database = str(tmp_path / "sink.db")
+    make_tables(database)
+    run_to_end(count_writer(spark, str(tmp_path / "orders"), database, "holdfast:///other"))
+    assert read_counts(database) == counts_by_sku(tmp_path / "orders")
 
 
 def test_nothing_may_follow_a_message(running: Running) -> None:

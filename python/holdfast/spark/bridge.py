@@ -8,6 +8,7 @@ without its type.
 from __future__ import annotations
 
 import logging
+import re
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 JavaError = Py4JJavaError
 _SINK_FIELDS = {"source": "sink", "outputMode": "output mode"}
 _LISTENERS_MS = 1000
+_OBJECT = re.compile(r"([0-9]{1,18}) ([0-9a-f]{64}) (.+)")  # size, SHA-256, key
 _PLUGIN = "holdfast.HoldfastPlugin"
 _LOG = logging.getLogger("holdfast")
 
@@ -264,8 +266,10 @@ def _object(text: str) -> ObjectRef | None:
     """The object of a large file that no manifest names yet."""
     if not text:
         return None
-    size, sha256, key = text.split(" ", 2)
-    return ObjectRef("file", key, int(size), sha256)
+    found = _OBJECT.fullmatch(text)
+    if found is None:
+        raise BridgeError("the JVM names an object that is none", hint="report it", object=text)
+    return ObjectRef("file", found[3], int(found[1]), found[2])
 
 
 def _lines(word: str, *fields: object) -> str:
