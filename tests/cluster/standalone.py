@@ -10,14 +10,11 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyspark
-
-from tests.spark.processes import wait_until
+from tests.spark.processes import SPARK_HOME, wait_until
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-SPARK_HOME = Path(pyspark.__file__).parent
 _EXECUTOR = "CoarseGrainedExecutorBackend"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import urllib.request
 from typing import Any
 
 from pyspark.sql.types import IntegerType
@@ -35,3 +36,12 @@ def answer(message: str) -> str:
     """What the driver answers to a message of an executor; both in hexadecimal digits."""
     jvm: Any = tasks.spark().sparkContext._jvm
     return bytes(jvm.holdfast.Bridge.answer(bytearray.fromhex(message))).hex()
+
+
+def environment_page() -> str:
+    """What Spark's page shows of the settings, as it tells programs."""
+    context = tasks.spark().sparkContext
+    address = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}/environment"
+    with urllib.request.urlopen(address, timeout=30) as answer:
+        text: str = answer.read().decode()
+    return text
