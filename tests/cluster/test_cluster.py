@@ -113,6 +113,22 @@ def test_a_cold_partition_comes_in_a_bounded_number_of_messages(
     job.require_exact()
 
 
+def test_state_is_read_on_executors_of_a_driver_that_runs_no_query(
+    child: Callable[..., Child], job: Job
+) -> None:
+    """Small files from the driver, large ones over tickets to read."""
+    write_orders(job.folder, files=2)
+    with child() as driver:
+        driver.start(job.store, master="local-cluster[2,1,1024]", **CONF, **ROCKS)
+        driver.call("finish_count", **job.args)
+    claim = holdfast.Chain(holdfast.open_store(job.store), "orders").recover().head.claim
+    with child() as reader:
+        reader.start(job.store, master="local-cluster[2,1,1024]", **CONF, **ROCKS)
+        found = reader.call("tests.cluster.steps:read_state", location=LOCATION)
+    assert found == counts_by_sku(job.folder)
+    assert holdfast.Chain(holdfast.open_store(job.store), "orders").recover().head.claim == claim
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("conf", [{}, ROCKS], ids=["small files", "large files"])
