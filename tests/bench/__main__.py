@@ -18,22 +18,20 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from holdfast.objectstore import open_store
-from tests.bench import figures, machine, tables
-from tests.bench.contenders import ON_S3, S3, SETTINGS, Places, Setting, session_conf
+from tests.bench import figures, machine, single, tables
+from tests.bench.contenders import ON_S3, SETTINGS, Places, Setting
 from tests.bench.ground import set_up
 from tests.bench.measure import Figure
 from tests.bench.rounds import Field
 from tests.bench.said import Said
 from tests.bench.traffic import Account
 from tests.s3 import server
-from tests.spark.processes import Child
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 OUTPUT = Path("build/bench.json")
 _ROUND_TRIPS = 20
-_LARGE_SECONDS_MAX = 600
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -44,7 +42,8 @@ def main(arguments: Sequence[str]) -> int:
         for setting in SETTINGS
         if not arguments or setting.name in arguments
     ]
-    document = measure(settings, console, quick=quick)
+    singles = [name for name in single.NAMES if not arguments or name in arguments]
+    document = measure(settings, singles, console, quick=quick)
     OUTPUT.parent.mkdir(exist_ok=True)
     OUTPUT.write_text(json.dumps(document, indent=2) + "\n")
     found = [Figure(**each) for each in document["required"]]
@@ -57,9 +56,11 @@ def main(arguments: Sequence[str]) -> int:
     return 0 if all(each.holds for each in decisive) else 1
 
 
-def measure(settings: Sequence[Setting], console: Console, *, quick: bool) -> dict[str, Any]:
+def measure(
+    settings: Sequence[Setting], singles: Sequence[str], console: Console, *, quick: bool
+) -> dict[str, Any]:
     """Everything, as it is written down."""
-    said = Said(console, sum(_steps(setting) for setting in settings) + 1)
+    said = Said(console, sum(_steps(setting) for setting in settings) + len(singles))
     before = machine.load()
     with ExitStack() as stack:
         choice = server.choose(console.print)
@@ -71,9 +72,15 @@ def measure(settings: Sequence[Setting], console: Console, *, quick: bool) -> di
             for setting in settings
         }
         round_trip_ms = far_round_trip_ms(places)
-        big = large_commit(places)
-        said.step("64 MB were committed")
-    required = [*figures.required(taken, round_trip_ms), *figures.required_large(big)]
+        alone = {}
+        for name in singles:
+            alone[name] = single.run(name, places, quick=quick)
+            said.step(f"{name}: {single.shown(alone[name])}")
+    required = [
+        *figures.required(taken, round_trip_ms),
+        *figures.required_restarts(taken),
+        *single.required(alone),
+    ]
     return {
         "date": machine.now(),
         "quick": quick,
@@ -83,7 +90,7 @@ def measure(settings: Sequence[Setting], console: Console, *, quick: bool) -> di
         "prices": figures.PRICE,
         "far_round_trip_ms": round(round_trip_ms, 1),
         "settings": taken,
-        "large": big,
+        "single": alone,
         "required": [asdict(figure) for figure in required],
     }
 
@@ -96,16 +103,6 @@ def far_round_trip_ms(places: Places) -> float:
         store.put(f"plain/{number}", b"x" * 2000)
         took.append((time.perf_counter() - started) * 1000)
     return statistics.median(took)
-
-
-def large_commit(places: Places) -> dict[str, float]:
-    """In a process of its own, whose memory nothing else has stretched."""
-    with Child(places.folder / "large.log") as child:
-        conf = session_conf(S3, places)
-        child.jvm_pid = int(child.call("tests.bench.worker:open_session", conf=conf))
-        child.send("tests.bench.large:run", store=places.store_url())
-        found: dict[str, float] = child.answer(_LARGE_SECONDS_MAX)
-        return found
 
 
 def quickened(setting: Setting) -> Setting:

@@ -28,6 +28,7 @@ TITLES = {
 }
 ON_S3 = (RENAME, ABORTABLE, S3)
 HDFS, ROCKSDB = "hdfs", "rocksdb"
+LOCAL_MASTER, CLUSTER_MASTER = "local[2]", "local-cluster[2,1,1024]"
 _PROVIDERS = "org.apache.spark.sql.execution.streaming.state."
 _PROVIDER_CONF = {
     HDFS: {
@@ -59,6 +60,12 @@ class Setting:
     counted_ours: int = ChainSettings().full_every
     provider: str = HDFS
     latency_ms: int = 0
+    master: str = LOCAL_MASTER
+
+    @property
+    def is_cluster(self) -> bool:
+        """Whether executors have processes of their own."""
+        return self.master != LOCAL_MASTER
 
     def conf(self) -> dict[str, str]:
         """What the session is set to before each start."""
@@ -113,6 +120,30 @@ SETTINGS = (
         counted=0,
         latency_ms=LATENCY_MS,
     ),
+    Setting(
+        name="cluster-10",
+        title="10 partitions, two executors in processes of their own",
+        partitions=10,
+        contenders=(ABORTABLE, S3),
+        rounds=2,
+        batches=4,
+        warmup=4,
+        counted=4,
+        counted_ours=20,
+        master=CLUSTER_MASTER,
+    ),
+    Setting(
+        name="cluster-200",
+        title="200 partitions, two executors in processes of their own",
+        partitions=200,
+        contenders=(ABORTABLE, S3),
+        rounds=2,
+        batches=4,
+        warmup=4,
+        counted=4,
+        counted_ours=20,
+        master=CLUSTER_MASTER,
+    ),
 )
 
 
@@ -146,12 +177,12 @@ def buckets() -> list[str]:
     return [bucket_of(each, is_far=is_far) for each in ON_S3 for is_far in (False, True)]
 
 
-def session_conf(contender: str, places: Places) -> dict[str, str]:
+def session_conf(contender: str, places: Places, master: str = LOCAL_MASTER) -> dict[str, str]:
     """What the contender's session needs from its start on."""
     if contender == FLOOR:
         return {**floor.CONF, "spark.jars": str(places.floor_jar)}
     if contender in (RENAME, ABORTABLE):
-        return _s3a_conf(contender, places)
+        return _s3a_conf(contender, places, master)
     if contender == LOCAL:
         return {"spark.holdfast.store": (places.folder / "store").as_uri()}
     if contender == S3:
@@ -176,12 +207,15 @@ def location(contender: str, setting: Setting, places: Places) -> str:
     return f"holdfast://{store}/{setting.name}"
 
 
-def _s3a_conf(contender: str, places: Places) -> dict[str, str]:
+def _s3a_conf(contender: str, places: Places, master: str) -> dict[str, str]:
     """S3A as its documentation sets it up, and the abortable manager as Spark's does."""
-    given = {
-        **s3a.session_conf(places.s3a_jars, places.server),
-        f"spark.hadoop.fs.s3a.bucket.{bucket_of(contender, is_far=True)}.endpoint": places.proxy,
-    }
+    given = s3a.session_conf(places.s3a_jars, places.server)
+    far = bucket_of(contender, is_far=True)
+    given[f"spark.hadoop.fs.s3a.bucket.{far}.endpoint"] = places.proxy
+    if master != LOCAL_MASTER:
+        # Half a gigabyte of jars is not sent to executors that can read it where it is.
+        jars = given.pop("spark.jars").replace(",", ":")
+        given["spark.driver.extraClassPath"] = given["spark.executor.extraClassPath"] = jars
     if contender == ABORTABLE:
         given["spark.sql.streaming.checkpointFileManagerClass"] = s3a.ABORTABLE
     return given

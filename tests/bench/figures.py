@@ -6,8 +6,7 @@ import statistics
 from typing import TYPE_CHECKING, Any
 
 from holdfast.objectstore import S3_STANDARD
-from tests.bench.contenders import FLOOR, LOCAL, S3, SPARK
-from tests.bench.large import TOTAL_BYTES
+from tests.bench.contenders import ABORTABLE, FLOOR, LOCAL, S3, SPARK
 from tests.bench.measure import Figure
 
 if TYPE_CHECKING:
@@ -25,15 +24,17 @@ _FAR_MS_MAX = 600
 def summary(setting: Setting, taken: Mapping[str, Taken]) -> dict[str, Any]:
     """Everything that is known of one setting, as it is written down."""
     contenders = {name: _summary(each) for name, each in taken.items()}
-    floor = contenders[FLOOR]
-    for each in contenders.values():
-        each["p50_of_floor"] = _rounded(each["p50_ms"] / floor["p50_ms"])
-        each["restart_of_floor"] = _rounded(each["restart_s"] / floor["restart_s"])
+    if FLOOR in contenders:
+        floor = contenders[FLOOR]
+        for each in contenders.values():
+            each["p50_of_floor"] = _rounded(each["p50_ms"] / floor["p50_ms"])
+            each["restart_of_floor"] = _rounded(each["restart_s"] / floor["restart_s"])
     return {
         "title": setting.title,
         "partitions": setting.partitions,
         "provider": setting.provider,
         "latency_ms": setting.latency_ms,
+        "master": setting.master,
         "batches": setting.rounds * setting.batches,
         "contenders": contenders,
     }
@@ -44,38 +45,57 @@ def required(settings: Mapping[str, Any], round_trip_ms: float) -> Iterator[Figu
     for name, setting in settings.items():
         if setting["latency_ms"]:
             yield from _far(setting, round_trip_ms)
+        elif FLOOR not in setting["contenders"]:
+            yield from _cluster(name, setting["contenders"])
         else:
             yield from _near(name, setting["contenders"])
 
 
-def required_large(large: Mapping[str, float]) -> Iterator[Figure]:
-    """The commit of 64 MB."""
-    yield Figure(
-        name="a commit of 64 MB in 200 files, beyond the PUT itself",
-        measured=large["commit_s"] - large["put_s"],
-        required=2,
-        relation="at most",
-        unit="s",
-    )
-    for kind, key in (("the driver's JVM heap", "heap_bytes"), ("Python's memory", "python_bytes")):
-        yield Figure(
-            name=f"the same, growth of {kind}",
-            measured=large[key] / TOTAL_BYTES,
-            required=2,
-            relation="at most",
-            unit="x those bytes",
+def required_restarts(settings: Mapping[str, Any]) -> Iterator[Figure]:
+    """A restart asks the store no more often where there are more partitions."""
+    if {"cluster-10", "cluster-200"} <= settings.keys():
+        few, many = (
+            settings[name]["contenders"][S3]["restart_requests"]
+            for name in ("cluster-10", "cluster-200")
         )
+        yield Figure(
+            name="restart on a cluster: requests with 200 partitions, beyond those with 10",
+            measured=many - few,
+            required=5,
+            relation="at most",
+            unit=REQUESTS,
+        )
+
+
+def _cluster(name: str, contenders: Mapping[str, Any]) -> Iterator[Figure]:
+    ours, theirs = contenders[S3], contenders[ABORTABLE]
+    yield _requests(name, ours)
+    for what, key, limit in (
+        ("p50 batch", "p50_ms", 0.5),
+        ("restart to the first finished batch", "restart_s", 0.25),
+    ):
+        yield Figure(
+            name=f"{name}: {what}, Holdfast on MinIO against S3A's abortable manager",
+            measured=ours[key] / theirs[key],
+            required=limit,
+            relation="at most",
+            unit="x S3A",
+        )
+
+
+def _requests(name: str, ours: Mapping[str, Any]) -> Figure:
+    return Figure(
+        name=f"{name}: requests a batch, Holdfast on MinIO",
+        measured=ours["requests"],
+        required=2.2,
+        relation="at most",
+        unit=REQUESTS,
+    )
 
 
 def _near(name: str, contenders: Mapping[str, Any]) -> Iterator[Figure]:
     if "requests" in contenders[S3]:
-        yield Figure(
-            name=f"{name}: requests a batch, Holdfast on MinIO",
-            measured=contenders[S3]["requests"],
-            required=2.2,
-            relation="at most",
-            unit=REQUESTS,
-        )
+        yield _requests(name, contenders[S3])
     yield Figure(
         name=f"{name}: p50 batch, Holdfast on MinIO",
         measured=contenders[S3]["p50_of_floor"],

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tests.bench import machine
-from tests.bench.contenders import ON_S3, S3, bucket_of, location, session_conf
+from tests.bench.contenders import LOCAL_MASTER, ON_S3, S3, bucket_of, location, session_conf
 from tests.bench.feed import Feed, make_pool
-from tests.spark.processes import Child
+from tests.spark.processes import SPARK_HOME, Child
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,15 +46,17 @@ class Field:
         self._pool = make_pool(places.folder / "pool")
         self._children: dict[str, Child] = {}
 
-    def child(self, contender: str) -> Child:
-        """The contender's process, with its session open."""
-        if contender not in self._children:
-            log = self._places.folder / f"{contender}.log"
-            child = self._stack.enter_context(Child(log))
-            conf = session_conf(contender, self._places)
-            child.jvm_pid = int(child.call(f"{_WORKER}:open_session", conf=conf))
-            self._children[contender] = child
-        return self._children[contender]
+    def child(self, contender: str, master: str = LOCAL_MASTER) -> Child:
+        """The contender's process, with its session open; of a cluster, the driver's."""
+        name = contender if master == LOCAL_MASTER else f"{contender}-cluster"
+        if name not in self._children:
+            log = self._places.folder / f"{name}.log"
+            child = self._stack.enter_context(Child(log, env={"SPARK_HOME": str(SPARK_HOME)}))
+            conf = session_conf(contender, self._places, master)
+            child.send(f"{_WORKER}:open_session", conf=conf, master=master)
+            child.jvm_pid = int(child.answer(_ROUND_SECONDS_MAX))
+            self._children[name] = child
+        return self._children[name]
 
     def race(self, setting: Setting, account: Account) -> dict[str, Taken]:
         """All rounds of one setting, then the count of requests."""
@@ -90,7 +92,7 @@ class Lane:
     def __init__(self, field: Field, contender: str, setting: Setting) -> None:
         self.contender = contender
         self.taken = Taken()
-        self._child = field.child(contender)
+        self._child = field.child(contender, setting.master)
         self._feed = field.feed(contender, setting)
         self._query = {
             "folder": str(self._feed.folder),

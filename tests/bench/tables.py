@@ -28,10 +28,10 @@ def setting_table(setting: Mapping[str, Any]) -> Table:
             TITLES[name],
             f"{each['p50_ms']:,.0f}",
             f"{each['p95_ms']:,.0f}",
-            f"{each['p50_of_floor']:.2f}",
+            _ratio(each, "p50_of_floor"),
             f"{each['cpu_ms']:,.0f}",
             f"{each['restart_s']:.2f}",
-            f"{each['restart_of_floor']:.2f}",
+            _ratio(each, "restart_of_floor"),
             *_traffic(each),
         )
     return shown
@@ -49,6 +49,10 @@ def required_table(figures: Iterable[Figure], title: str) -> Table:
         required = f"{figure.relation} {figure.required:g} {figure.unit}"
         shown.add_row(figure.name, f"{figure.measured:.3g} {figure.unit}", required, verdict)
     return shown
+
+
+def _ratio(each: Mapping[str, Any], key: str) -> str:
+    return f"{each[key]:.2f}" if key in each else ""
 
 
 def _traffic(each: Mapping[str, Any]) -> tuple[str, str, str, str]:

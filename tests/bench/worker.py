@@ -7,6 +7,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 import holdfast
+from tests.bench.contenders import LOCAL_MASTER
 from tests.spark.session import builder
 
 if TYPE_CHECKING:
@@ -23,10 +24,10 @@ _COMMON = {"spark.driver.memory": "2g"}
 _POLL_S = 0.05
 
 
-def open_session(conf: dict[str, str]) -> int:
+def open_session(conf: dict[str, str], master: str = LOCAL_MASTER) -> int:
     """Start Spark, with Holdfast where a store is set; returns the JVM's process id."""
     store = conf.pop("spark.holdfast.store", "")
-    made = builder({**_COMMON, **conf})
+    made = builder({**_COMMON, **conf}, master=master)
     spark = holdfast.session(made, store=store) if store else made.getOrCreate()
     _SESSION.append(spark)
     gateway: Any = spark.sparkContext._gateway

@@ -8,8 +8,7 @@ import signal
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from tests.cluster.standalone import SPARK_HOME
-from tests.spark.processes import Child, ChildError
+from tests.spark.processes import SPARK_HOME, Child, ChildError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cluster.standalone import SPARK_HOME, Cluster
-from tests.spark.processes import Child
+from tests.cluster.standalone import Cluster
+from tests.spark.processes import SPARK_HOME, Child
 from tests.trust import trusted
 
 if TYPE_CHECKING:

@@ -28,4 +28,6 @@ class Probe:
         self.entry, self.conf = entry, entry.configuration(told["conf"])
 
     def close(self) -> None:
-        self.gateway.close()
+        """While the executor lives: what is collected later would be told to a JVM that is gone."""
+        del self.entry, self.conf
+        self.gateway.shutdown()

@@ -10,14 +10,11 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyspark
-
-from tests.spark.processes import wait_until
+from tests.spark.processes import SPARK_HOME, wait_until
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-SPARK_HOME = Path(pyspark.__file__).parent
 _EXECUTOR = "CoarseGrainedExecutorBackend"
 
 
@@ -38,6 +35,11 @@ class Worker:
     def executors(self) -> list[int]:
         """Process ids of the executors that run here."""
         return [pid for pid in _children(self._process.pid) if _EXECUTOR in _command(pid)]
+
+    def decommission_executors(self) -> None:
+        """Tell each to finish what it does, move what it holds, and go."""
+        for pid in self.executors():
+            os.kill(pid, signal.SIGPWR)
 
     def kill_executors(self) -> int:
         """SIGKILL to each; how many there were."""
@@ -87,6 +89,13 @@ class Cluster:
         name = self._folder / f"worker-{len(self.workers)}"
         self.workers.append(Worker(name, self.master, cores=self._cores))
         return self.workers[-1]
+
+    def executors(self) -> list[int]:
+        return [pid for worker in self.workers for pid in worker.executors()]
+
+    def decommission(self) -> None:
+        """The executors of the first worker that has any."""
+        next(worker for worker in self.workers if worker.executors()).decommission_executors()
 
     def _address(self) -> str:
         text = self._log.read_text(errors="replace") if self._log.exists() else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import urllib.request
 from typing import Any
 
 from pyspark.sql.types import IntegerType
@@ -16,6 +17,12 @@ def count_to_nothing(folder: str, location: str) -> None:
     """Start the count with a sink that keeps nothing, and wait until the input is used up."""
     writer = counted(tasks.spark(), folder).writeStream.outputMode("update").format("noop")
     writer.option("checkpointLocation", location).start().processAllAvailable()
+
+
+def read_state(location: str) -> dict[str, int]:
+    """The counts by SKU, as Spark's reader of state stores finds them; it claims nothing."""
+    rows = tasks.spark().read.format("statestore").load(location).collect()
+    return {row["key"]["sku"]: row["value"]["count"] for row in rows}
 
 
 def listen() -> dict[str, Any]:
@@ -35,3 +42,12 @@ def answer(message: str) -> str:
     """What the driver answers to a message of an executor; both in hexadecimal digits."""
     jvm: Any = tasks.spark().sparkContext._jvm
     return bytes(jvm.holdfast.Bridge.answer(bytearray.fromhex(message))).hex()
+
+
+def environment_page() -> str:
+    """What Spark's page shows of the settings, as it tells programs."""
+    context = tasks.spark().sparkContext
+    address = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}/environment"
+    with urllib.request.urlopen(address, timeout=30) as answer:
+        text: str = answer.read().decode()
+    return text

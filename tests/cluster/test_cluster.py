@@ -11,7 +11,9 @@ import pytest
 
 import holdfast
 from tests.spark.orders import counts_by_sku, write_orders
+from tests.spark.processes import wait_until
 from tests.spark.queries import make_tables, read_counts, read_doubled
+from tests.spark.submitting import bare_python, submitted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,6 +35,18 @@ ROCKS = {
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
     ),
     "spark.holdfast.largeFileBytes": "500",
+}
+
+DYNAMIC = {
+    "spark.dynamicAllocation.enabled": "true",
+    "spark.dynamicAllocation.shuffleTracking.enabled": "true",
+    "spark.dynamicAllocation.shuffleTracking.timeout": "1s",
+    "spark.dynamicAllocation.executorIdleTimeout": "1s",
+    "spark.dynamicAllocation.cachedExecutorIdleTimeout": "1s",
+    "spark.dynamicAllocation.minExecutors": "0",
+    "spark.dynamicAllocation.maxExecutors": "2",
+    "spark.decommission.enabled": "true",
+    "spark.storage.decommission.enabled": "true",
 }
 
 
@@ -97,6 +111,22 @@ def test_a_cold_partition_comes_in_a_bounded_number_of_messages(
     assert sent["list"] <= 2 * 4, sent
     assert sum(sent.values()) <= 8 * 4, sent
     job.require_exact()
+
+
+def test_state_is_read_on_executors_of_a_driver_that_runs_no_query(
+    child: Callable[..., Child], job: Job
+) -> None:
+    """Small files from the driver, large ones over tickets to read."""
+    write_orders(job.folder, files=2)
+    with child() as driver:
+        driver.start(job.store, master="local-cluster[2,1,1024]", **CONF, **ROCKS)
+        driver.call("finish_count", **job.args)
+    claim = holdfast.Chain(holdfast.open_store(job.store), "orders").recover().head.claim
+    with child() as reader:
+        reader.start(job.store, master="local-cluster[2,1,1024]", **CONF, **ROCKS)
+        found = reader.call("tests.cluster.steps:read_state", location=LOCATION)
+    assert found == counts_by_sku(job.folder)
+    assert holdfast.Chain(holdfast.open_store(job.store), "orders").recover().head.claim == claim
 
 
 @pytest.mark.slow
@@ -172,3 +202,41 @@ def test_a_driver_is_lost_with_its_disk_and_another_resumes(
         second.start(job.store, master=cluster.master, **CONF, **spool)
         second.call("finish_count", **job.args)
     job.require_exact()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_executors_come_and_go_as_spark_decides(
+    child: Callable[..., Child], cluster: Cluster, job: Job
+) -> None:
+    """Dynamic allocation: a new executor works from its first task, one that leaves loses nothing.
+
+    First they are idle, and Spark lets them all go; then one is told to go while it works.
+    """
+    write_orders(job.folder, files=2)
+    with child() as driver:
+        driver.start(job.store, master=cluster.master, **CONF, **DYNAMIC)
+        driver.call("start_count", **job.args)
+        driver.call("wait_for_batch", location=LOCATION, batch=1, seconds=240)
+        wait_until(lambda: not cluster.executors(), "all executors to be let go", seconds=120)
+        write_orders(job.folder, files=2, first=2)
+        driver.call("wait_for_batch", location=LOCATION, batch=3, seconds=240)
+        write_orders(job.folder, files=4, first=4)
+        wait_until(lambda: bool(cluster.executors()), "an executor to work", seconds=120)
+        cluster.decommission()
+        driver.call("wait_for_batch", location=LOCATION, batch=7, seconds=240)
+        driver.call("stop", location=LOCATION)
+    job.require_exact()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_driver_runs_on_a_worker_s_side(cluster: Cluster, store: str, tmp_path: Path) -> None:
+    """As cluster mode has it elsewhere: in a worker's folder, with the flags that anybody gets."""
+    orders, folder = tmp_path / "orders", cluster.workers[0].folder / "driver"
+    folder.mkdir()
+    write_orders(orders, files=2)
+    counts, batch, _ = submitted(
+        folder, master=cluster.master, store=store, orders=orders, python=bare_python(folder)
+    )
+    assert (counts, batch) == (counts_by_sku(orders), 1)

@@ -9,10 +9,9 @@ import py4j.protocol
 import pytest
 
 from tests.cluster import probes
-from tests.cluster.standalone import SPARK_HOME
 from tests.spark.contract import ROOT, Files, FilesystemContract
 from tests.spark.orders import write_orders
-from tests.spark.processes import Child
+from tests.spark.processes import SPARK_HOME, Child
 from tests.trust import trusted
 
 if TYPE_CHECKING:

@@ -9,12 +9,11 @@ import boto3
 import pytest
 
 from tests.cluster import probes
-from tests.cluster.standalone import SPARK_HOME
 from tests.faults.proxy import FaultProxy, fault_proxy
 from tests.faults.rules import Act, Rule
 from tests.s3.buckets import store_url
 from tests.spark.orders import write_orders
-from tests.spark.processes import Child
+from tests.spark.processes import SPARK_HOME, Child
 from tests.trust import trusted
 
 if TYPE_CHECKING:
@@ -62,6 +61,9 @@ class Site:
         finally:
             self.proxy.script.set()
 
+    def close(self) -> None:
+        self._probe.close()
+
     def sent(self, verb: str) -> list[str]:
         """Keys of large files that such a request named, in order."""
         return [key for each, key in self.proxy.log if each == verb and "/files/" in key]
@@ -99,7 +101,9 @@ def site(
         driver.call(
             "tests.cluster.steps:count_to_nothing", folder=str(folder / "orders"), location=ROOT
         )
-        yield Site(driver, proxy, s3_server, bucket)
+        made = Site(driver, proxy, s3_server, bucket)
+        yield made
+        made.close()
 
 
 def test_a_file_of_150_mib_goes_up_in_three_parts(site: Site) -> None:

@@ -155,7 +155,7 @@ def test_old_views_go_with_their_spool(make_host: Callable[..., Host], tmp_path:
 
 
 def test_hints_and_retention_run_behind(make_host: Callable[..., Host], tmp_path: Path) -> None:
-    """Every tenth checkpoint, and after each full one."""
+    """Every so many checkpoints, and after every second full one."""
     host = make_host(retain="3", fullEvery="4", hintEvery="5")
     jvm = FakeJvm(host)
     for batch in range(20):

@@ -12,12 +12,15 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyspark
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from typing_extensions import Self
 
 ROOT = Path(__file__).parents[2]
+SPARK_HOME = Path(pyspark.__file__).parent  # a cluster's executors are started from here
 _ANSWER_SECONDS_MAX = 180
 _TASKS = "tests.spark.tasks"
 

@@ -92,7 +92,12 @@ def stop(location: str) -> None:
 def messages() -> dict[str, int]:
     """How many messages executors have sent, by kind."""
     jvm: Any = spark().sparkContext._jvm
-    pairs = jvm.holdfast.Bridge.messages().strip("{}").split(", ")
+    return parse_messages(jvm.holdfast.Bridge.messages())
+
+
+def parse_messages(text: str) -> dict[str, int]:
+    """As Java writes a map."""
+    pairs = text.strip("{}").split(", ")
     return {name: int(count) for name, _, count in (pair.partition("=") for pair in pairs if pair)}
 
 

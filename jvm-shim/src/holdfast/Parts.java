@@ -6,8 +6,8 @@ import java.io.IOException;
 /**
  * The parts of one large file on their way to the store.
  *
- * <p>Each is tried again by itself. Where the permission has expired, for a large file takes longer
- * than a ticket lasts, a fresh one for the same upload is asked for, and what was sent stays sent.
+ * <p>Each is tried again by itself, with a fresh ticket for the same upload: a large file may take
+ * longer than one lasts. A server that refuses one often hangs up before it says so.
  */
 final class Parts {
   static final long BYTES = 64L << 20;
@@ -46,7 +46,7 @@ final class Parts {
         }
         Log.info("part " + part + " of an upload is tried again: " + error.getMessage());
         Threads.pause(FIRST_WAIT_MS << attempt);
-        ticket = error.expired ? renewal.renew(ticket.key) : ticket;
+        ticket = renewal.renew(ticket.key);
       }
     }
   }

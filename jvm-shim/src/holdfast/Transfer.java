@@ -77,7 +77,7 @@ final class Transfer {
 
   /**
    * Write the object to a local file, which is complete and checked, or an error. What may be gone
-   * at the next try is tried again, with a fresh ticket where the store refuses this one.
+   * at the next try is tried again, with a fresh ticket.
    */
   static void download(Source source, File file) throws IOException {
     Source from = source;
@@ -91,7 +91,7 @@ final class Transfer {
         }
         Log.info("a download is tried again: " + error.getMessage());
         Threads.pause(FIRST_WAIT_MS << attempt);
-        from = error.expired ? source.again() : from;
+        from = source.again();
       }
     }
   }
@@ -155,7 +155,7 @@ final class Transfer {
     int status = request.getResponseCode();
     String what = ticket.key + ", HTTP " + status;
     if (status == HttpURLConnection.HTTP_FORBIDDEN) {
-      throw UnavailableException.expired(
+      throw new UnavailableException(
           "PermissionDeniedError: the store refuses a large file: " + what
               + " (allow what conf/iam-policy.json lists; a ticket lasts ticketSeconds)");
     }

@@ -300,7 +300,7 @@ class Host:
         """What is due once a checkpoint exists, off the query's path."""
         if done.hint_due:
             self._background.submit(run.warn, run.parts.writer.write_hint)
-        if done.full:
+        if done.full and run.is_retention_due():
             self._background.submit(run.warn, run.parts.writer.retain)
 
     def _require_root(self, store: str, path: str) -> None:

@@ -60,6 +60,20 @@ public final class LargeCommit {
     return Math.max(0, highest.get() - before);
   }
 
+  /** The plan of the first batch, whose state executors write. */
+  public static void plan(Configuration conf, String root) throws IOException {
+    FileContext context = FileContext.getFileContext(new Path(root).toUri(), conf);
+    publish(context, new Path(root, "offsets/0"), LOG.getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** Commit the first batch; returns nanoseconds. */
+  public static long commit(Configuration conf, String root) throws IOException {
+    FileContext context = FileContext.getFileContext(new Path(root).toUri(), conf);
+    long started = System.nanoTime();
+    commit(context, root, 0);
+    return System.nanoTime() - started;
+  }
+
   private static void writeState(
       FileContext context, String root, long batch, int files, int bytes) throws IOException {
     publish(context, new Path(root, "offsets/" + batch), LOG.getBytes(StandardCharsets.UTF_8));
@@ -105,8 +119,8 @@ public final class LargeCommit {
     return watch;
   }
 
-  /** Bytes that are still needed. */
-  private static long live() {
+  /** Bytes of this JVM's heap that are still needed. */
+  public static long live() {
     MemoryMXBean memory = ManagementFactory.getMemoryMXBean();
     memory.gc();
     return memory.getHeapMemoryUsage().getUsed();

@@ -9,6 +9,7 @@ import java.util.Random;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.spark.SparkEnv;
 import org.apache.spark.sql.api.java.UDF1;
 import py4j.GatewayServer;
 
@@ -47,6 +48,11 @@ public final class Probe implements UDF1<Long, Integer> {
       conf.set(pair.substring(0, at), pair.substring(at + 1));
     }
     return conf;
+  }
+
+  /** Everything that Spark told this executor of its settings. */
+  public String settings() {
+    return SparkEnv.get().conf().toDebugString();
   }
 
   /** Write so many bytes, which differ from seed to seed; returns their SHA-256. */

@@ -1,0 +1,84 @@
+"""Uploads in parts on a real server: each part is signed by its hash, and none is left open."""
+
+from __future__ import annotations
+
+import hashlib
+import urllib.error
+import urllib.request
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from holdfast.objectstore import ObjectStore, innermost
+from holdfast.spark.host import Host
+from holdfast.spark.options import parse_options
+from holdfast.spark.tickets import PART_BYTES, parted_of
+from tests.trust import trusted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from holdfast.objectstore import Parted, Presigned
+
+pytestmark = pytest.mark.s3
+
+PIECES = (b"a" * (5 << 20), b"b" * (5 << 20), b"c" * 100)  # S3 wants 5 MiB of all but the last
+HASHES = tuple(hashlib.sha256(piece).hexdigest() for piece in PIECES)
+
+
+@pytest.fixture
+def parted(store: ObjectStore) -> Parted:
+    found = parted_of(store)
+    assert found is not None
+    return found
+
+
+def send(part: Presigned, body: bytes) -> str:
+    request = urllib.request.Request(part.url, body, dict(part.headers), method="PUT")
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return str(answer.headers["ETag"])
+
+
+def open_uploads(store: ObjectStore, key: str) -> int:
+    """Uploads of this key that were begun, and neither finished nor aborted."""
+    inner: Any = innermost(store)
+    found = inner._client.list_multipart_uploads(Bucket=inner._bucket, Prefix=inner._prefix + key)
+    return len(found.get("Uploads", []))
+
+
+def test_parts_become_one_object(store: ObjectStore, parted: Parted) -> None:
+    """With tickets from before and after their renewal."""
+    upload = parted.begin("big", HASHES, expires_s=60)
+    first = send(upload.parts[0], PIECES[0])
+    renewed = parted.renew(upload, expires_s=60)
+    tags = [first, send(renewed.parts[1], PIECES[1]), send(renewed.parts[2], PIECES[2])]
+    assert open_uploads(store, "big") == 1
+    parted.finish(renewed, tags)
+    assert store.get("big").body == b"".join(PIECES)
+    assert open_uploads(store, "big") == 0
+
+
+def test_a_part_is_for_its_own_bytes(parted: Parted) -> None:
+    """The server refuses any others."""
+    upload = parted.begin("other", HASHES, expires_s=60)
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        send(upload.parts[2], b"d" * 100)
+    assert refused.value.code == 400
+    parted.abort(upload)
+
+
+def test_a_run_that_ends_takes_back_what_nobody_finished(
+    store: ObjectStore, s3_url: Callable[..., str], tmp_path: Path
+) -> None:
+    """An executor that died in mid-upload leaves nothing to pay for."""
+    conf = {"spark.holdfast.store": trusted(s3_url()), "spark.holdfast.spool.dir": str(tmp_path)}
+    host = Host(parse_options(conf), application="test")
+    claim = host.start("", "q").claim
+    hashes = ["ab" * 32] * 3
+    ticket = host.sign("/q", claim, PART_BYTES + 1, hashes)
+    assert ticket.upload is not None
+    begun = open_uploads(store, f"q/{ticket.key}")
+    host.end("/q", claim)
+    host.close()
+    assert (begun, open_uploads(store, f"q/{ticket.key}")) == (1, 0)
