@@ -31,7 +31,7 @@ _TYPES: dict[str, Sequence[type]] = {
     "intent": (str, int, int, str),
     "commit": (str, int, int, str),
     "fetch": (str, int, str, str),
-    "sign": (str, int, int, str),
+    "sign": (str, int, int, str, str),
     "finish": (str, int, str, str),
     "end": (str, int),
 }
@@ -82,7 +82,7 @@ def _seeds() -> tuple[bytes, ...]:
         ["commit", "/orders", 1, 2, journal + large],
         ["fetch", "/orders", 1, "state/0/0/1.delta", ""],
         ["fetch", "/orders", 1, "state/0/0/2.zip", f"4096 {'ab' * 32} checkpoints/files/000001/x"],
-        ["sign", "/orders", 1, 4096, f"{'ab' * 32} {'cd' * 32}"],
+        ["sign", "/orders", 1, 4096, "ab" * 32, ""],
         ["finish", "/orders", 1, "checkpoints/files/000001/x", "e1 e2"],
         ["end", "/orders", 7],
     ]
