@@ -14,8 +14,8 @@ import pyspark
 _LINT = "-Xlint:all,-path,-options,-classfile"
 
 
-def build(sources: Path, jar: Path) -> Path:
-    """Compile all the Java below a folder into a jar.
+def build(sources: Path, jar: Path, *, against: str = "") -> Path:
+    """Compile all the Java below a folder into a jar, against Spark's jars and another path.
 
     Raises:
         CalledProcessError: it does not compile; the compiler has said why.
@@ -27,7 +27,8 @@ def build(sources: Path, jar: Path) -> Path:
     if compiler is None:
         raise FileNotFoundError("no javac: install a JDK, or set JAVA_HOME")
     with tempfile.TemporaryDirectory() as scratch:
-        command = [compiler, "--release", "8", _LINT, "-Werror", "-cp", f"{jars}/*", "-d", scratch]
+        classes = f"{jars}/*{os.pathsep}{against}"
+        command = [compiler, "--release", "8", _LINT, "-Werror", "-cp", classes, "-d", scratch]
         found = [str(path) for path in sorted(sources.rglob("*.java"))]
         subprocess.run([*command, *found], check=True)
         jar.parent.mkdir(parents=True, exist_ok=True)

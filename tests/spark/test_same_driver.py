@@ -117,8 +117,10 @@ def test_a_start_that_fails_leaves_nothing_behind(
     unsupported = counted(spark, str(folder)).writeStream.outputMode("append").format("noop")
     with pytest.raises(Exception, match="Invalid streaming output mode"):
         unsupported.option("checkpointLocation", LOCATION).start()
+    assert (holdfast.status("orders").claim, holdfast.status("orders").run_id) == (1, "")
     run_to_end(count_writer(spark, str(folder), database, LOCATION))
     assert read_counts(database) == counts_by_sku(folder)
+    assert holdfast.status("orders").claim == 2
 
 
 def test_a_query_goes_to_another_driver_and_comes_back(

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "holdfast"
 LINES_MAX = 400
 STATEMENT_LINES_MAX = 70
-BORDERS = ("cli/", "spark/bridge.py")
+BORDERS = ("cli/", "spark/bridge.py", "spark/background.py")
 
 
 def sources() -> list[Path]:

@@ -171,7 +171,9 @@ final class Desk {
       out.text(each.getKey()).entry(each.getValue());
     }
     for (String name : Hydration.wanted(path, found)) {
-      byte[] bytes = out.size() < HYDRATE_BYTES ? query.local(Tree.join(path, name)) : null;
+      // A batch that still runs may replace what an attempt wrote, so its files do not come along.
+      boolean taken = out.size() < HYDRATE_BYTES && query.isSealed(found.get(name));
+      byte[] bytes = taken ? query.local(Tree.join(path, name)) : null;
       if (bytes != null) {
         out.text(name).body(bytes, bytes.length);
       }

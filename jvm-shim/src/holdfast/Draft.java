@@ -19,6 +19,7 @@ final class Draft extends OutputStream {
   private OutputStream spilled;
   private long size;
   private boolean closed;
+  private boolean discarded;
 
   Draft(long largeBytes) {
     this.largeBytes = largeBytes;
@@ -63,6 +64,9 @@ final class Draft extends OutputStream {
 
   /** Publish what was written, whole or not at all, and forget it. */
   void publish(Namespace names, Location to, boolean overwrite, long writer) throws IOException {
+    if (discarded) {
+      throw new HoldfastException("MisuseError: a file is published once, and not after it was dropped: " + to);
+    }
     try {
       if (file == null) {
         names.publish(to, Content.small(memory.bytes(), memory.size()), overwrite, writer);
@@ -92,6 +96,7 @@ final class Draft extends OutputStream {
   /** Forget it; nothing was published. */
   void discard() throws IOException {
     close();
+    discarded = true;
     memory = new Memory();
     if (file != null && !file.delete() && file.exists()) {
       Log.info("a temporary file stays: " + file);

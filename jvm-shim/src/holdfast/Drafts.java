@@ -1,7 +1,6 @@
 package holdfast;
 
 import java.io.IOException;
-import java.util.Iterator;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -45,11 +44,10 @@ final class Drafts {
 
   private void sweep() throws IOException {
     long oldest = System.currentTimeMillis() - AGE_MAX_MS;
-    for (Iterator<Held> each = held.values().iterator(); each.hasNext(); ) {
-      Held found = each.next();
-      if (found.sinceMs < oldest) {
-        each.remove();
-        found.draft.discard();
+    for (Map.Entry<String, Held> each : held.entrySet()) {
+      Held found = each.getValue();
+      if (found.sinceMs < oldest && held.remove(each.getKey(), found)) {
+        found.draft.discard(); // nobody else has taken it meanwhile
       }
     }
   }

@@ -199,7 +199,7 @@ final class Driver implements Namespace {
         known.seen();
         return known;
       }
-      return reply.is("absent") ? null : install(at, reply, now);
+      return reply.is("absent") ? null : install(at, reply, now, known);
     }
   }
 
@@ -213,15 +213,14 @@ final class Driver implements Namespace {
   private Query start(Location at) throws IOException {
     synchronized (lock(at.key())) {
       Query known = queries.get(at.key());
-      if (known != null && known.isClaim() && !known.isRefused() && known.run.isAliveNow()) {
+      if (known != null && known.isClaim() && !known.isRefused() && known.run.isShared()) {
         known.run.starts();
         return known;
       }
       Side now = require();
       Reply reply = Reply.of(now.python.recover(at.store, at.path, true, 0));
-      Query query = install(at, reply, now);
+      Query query = install(at, reply, now, known);
       if (query.isClaim()) {
-        query.run.starts();
         query.figures.register(metrics, query.root.path);
         Writers.note(conf, query.root, query.writer);
         Log.info(reply.text(7));
@@ -230,7 +229,8 @@ final class Driver implements Namespace {
     }
   }
 
-  private Query install(Location at, Reply reply, Side now) throws IOException {
+  /** Show what was recovered. A view replaces what its reader saw, and never a newer claim. */
+  private Query install(Location at, Reply reply, Side now, Query seen) throws IOException {
     File directory = new File(reply.text(4));
     Spool spool = new Spool(directory, now.spoolBytesMax);
     Segment segment = reply.text(6).isEmpty() ? null : spool.adopt(reply.text(6));
@@ -238,12 +238,31 @@ final class Driver implements Namespace {
     Location root = at.in(reply.text(1));
     Query query =
         new Query(root, reply.number(2), reply.number(3), now, spool, shown);
+    if (!query.isClaim()) {
+      return view(query, seen);
+    }
+    query.run.starts(); // before anyone finds it, or it would look like one that has ended
     Query before = queries.put(root.key(), query);
     if (before != null && before.isClaim()) {
       before.refuse("FencedError: this driver has started " + root + " again");
       before.close();
     }
     return query;
+  }
+
+  private Query view(Query query, Query seen) {
+    Query placed =
+        queries.compute(
+            query.root.key(),
+            (key, there) ->
+                there == null || there == seen || !there.isClaim() ? query : there);
+    if (placed != query) {
+      query.close();
+    } else if (seen != null && seen.isClaim() && seen.root.key().equals(query.root.key())) {
+      seen.refuse("FencedError: the run on " + seen.root + " has ended");
+      seen.close();
+    }
+    return placed;
   }
 
   /** The first touch by a stream thread: Python learns what runs, and may refuse it. */
@@ -271,8 +290,13 @@ final class Driver implements Namespace {
     try {
       stream.join();
       synchronized (lock(query.root.key())) {
-        if (query.run.isAliveNow() || !queries.remove(query.root.key(), query)) {
-          return; // another start shares this claim, or has replaced it
+        if (query.run.isAliveNow()) {
+          return; // another start shares this claim
+        }
+        queries.remove(query.root.key(), query);
+        Query since = queries.get(query.root.key());
+        if (since != null && since.isClaim()) {
+          return; // another start has replaced it, in Python too
         }
         query.refuse("FencedError: the run on " + query.root + " has ended");
         query.close();

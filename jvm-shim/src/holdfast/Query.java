@@ -239,6 +239,11 @@ final class Query {
     return true;
   }
 
+  /** Whether a file is in a manifest, or about to be: its bytes are never others. */
+  synchronized boolean isSealed(Entry entry) {
+    return entry.order <= cut;
+  }
+
   /** Bytes in the spool and files in the tree: what a run holds on this machine. */
   synchronized long[] held() {
     return new long[] {spool.bytes(), tree.files()};
@@ -290,7 +295,7 @@ final class Query {
         told = journal.cut();
         cut = gate.kind == Gate.Kind.COMMIT ? entry.order : cut;
       }
-      Reply reply = ask(gate, told);
+      Reply reply = ask(gate, told, path);
       synchronized (this) {
         tree.put(path, entry);
       }
@@ -303,19 +308,27 @@ final class Query {
     }
   }
 
-  private Reply ask(Gate gate, String told) throws IOException {
+  /** What was told is told once: whatever ends this early, an Error too, ends the claim. */
+  private Reply ask(Gate gate, String told, String path) throws IOException {
+    String reason = "BridgeError: the gate was cut short: " + root.child(path);
     try {
-      return Reply.of(
-          gate.kind == Gate.Kind.INTENT
-              ? python.intent(root.key(), claim, gate.batch, told)
-              : python.commit(root.key(), claim, gate.batch, told));
+      Reply reply =
+          Reply.of(
+              gate.kind == Gate.Kind.INTENT
+                  ? python.intent(root.key(), claim, gate.batch, told)
+                  : python.commit(root.key(), claim, gate.batch, told));
+      reason = null;
+      return reply;
     } catch (HoldfastException error) {
-      refuse(error.getMessage());
+      reason = error.getMessage();
       throw error;
     } catch (RuntimeException error) {
-      String text = "BridgeError: the Python side is gone: " + error.getMessage();
-      refuse(text);
-      throw new HoldfastException(text, error);
+      reason = "BridgeError: the Python side is gone: " + error.getMessage();
+      throw new HoldfastException(reason, error);
+    } finally {
+      if (reason != null) {
+        refuse(reason);
+      }
     }
   }
 

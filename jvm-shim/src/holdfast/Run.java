@@ -41,8 +41,15 @@ final class Run {
    * that made it may be inside another start by now.
    */
   boolean isAliveNow() throws IOException {
-    String known = id();
-    return (!begun && Threads.isStarting(starter)) || (known != null && Threads.runs(known));
+    return (!begun && Threads.isStarting(starter)) || runs();
+  }
+
+  /**
+   * Whether a start on the calling thread may share the claim. Not because of an earlier start on
+   * this very thread: that one failed before its stream thread came, and the chain may have moved.
+   */
+  boolean isShared() throws IOException {
+    return (starter != Thread.currentThread() && !begun && Threads.isStarting(starter)) || runs();
   }
 
   /** Whether the calling thread is this query's stream thread, here for the first time. */
@@ -63,6 +70,11 @@ final class Run {
   /** Whether Spark knows the query by this id. */
   boolean isOf(String queryId) {
     return queryId.equals(id);
+  }
+
+  private boolean runs() throws IOException {
+    String known = id();
+    return known != null && Threads.runs(known);
   }
 
   /** Spark's id of the query, from the file that it writes first; null before that. */

@@ -92,6 +92,13 @@ class LocalStore:
         """Where another process on this machine may write a body before it links it to its key."""
         return self._root / _PRIVATE / "tmp" / name
 
+    def place(self, key: str) -> Path:
+        """Where such a process links it to: every directory above it is durable already."""
+        target = self._path(key)
+        with _translated(key):
+            self._make_directory(target.parent)
+        return target
+
     def put(self, key: str, body: Body, *, mode: PutMode = PutMode.OVERWRITE) -> ObjectMeta:
         target = self._path(key)
         with _translated(key), self._temporary(body) as temporary:

@@ -35,6 +35,8 @@ class Background:
                 work()
             except HoldfastError as error:
                 warn(f"upkeep of the chain failed, and is tried again later: {error}")
+            except Exception as error:  # noqa: BLE001 - the thread serves every query
+                warn(f"upkeep of the chain failed by a defect: {type(error).__name__}: {error}")
 
         self._upkeep.add(guarded)
 

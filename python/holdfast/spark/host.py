@@ -174,8 +174,10 @@ class Host:
         return self._stores.chain(store, query)
 
     def is_running(self, store: str, query: str) -> bool:
+        """Not so after a start that Spark refused: nothing of it runs."""
         with self._lock:
-            return _key(store, query) in self._runs
+            run = self._runs.get(_key(store, query))
+        return run is not None and bool(run.status.run_id)
 
     def begin(self, key: str, claim: int, execution: str, trigger: str, thread: str) -> None:
         """A run begins.

@@ -11,13 +11,13 @@ import orjson
 
 from holdfast.clock import SYSTEM_CLOCK, Clock
 from holdfast.errors import ConfigError
+from holdfast.ids import random_nonce
+from holdfast.spark.receipts import Receipt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
-
-    from holdfast.spark.receipts import Receipt
 
 _COLUMNS = "query, sink, lineage, batch, plan, written_ms"
 # What Delta says of a table that is not there yet, which its first write will make.
@@ -41,7 +41,8 @@ class DatabaseLedger:
     """Receipts in a table of any DB-API database, in the same transaction as the rows.
 
     `connect` makes a new connection: Spark calls a sink from a thread of its own, and a batch that
-    failed leaves nothing behind. Its user may create the table, or it is there already.
+    failed leaves nothing behind. Its user may create the table, or it is there already. A statement
+    that commits by itself, as DDL does in MySQL and Oracle, has no place in the sink's function.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class DatabaseLedger:
         self._table = table
         self._paramstyle = paramstyle
         self._clock = clock
-        self._is_there = False
+        self._is_proven = False
 
     @contextlib.contextmanager
     def transaction(self, df: DataFrame, receipt: Receipt) -> Iterator[DatabaseTransaction | None]:
@@ -66,8 +67,10 @@ class DatabaseLedger:
         del df
         connection = self._connect()
         try:
-            _require_transactions(connection)
-            self._make_table(connection)
+            if not self._is_proven:
+                self._make_table(connection)
+                self._prove(connection)
+                self._is_proven = True
             if self._insert(connection, receipt):
                 yield DatabaseTransaction(connection)
                 connection.commit()
@@ -83,8 +86,6 @@ class DatabaseLedger:
     def _make_table(self, connection: Any) -> None:  # noqa: ANN401 - any DB-API connection
         """Of two that make it at once PostgreSQL refuses one, whose second try finds it."""
         for is_last in (False, True):
-            if self._is_there:
-                return
             try:
                 self._create_table(connection)
             except Exception:
@@ -92,7 +93,35 @@ class DatabaseLedger:
                 if not is_last:
                     continue
                 raise
-            self._is_there = True
+            else:
+                break
+
+    def _prove(self, connection: Any) -> None:  # noqa: ANN401 - as above
+        """Once in a process: what is not committed can be taken back, and a key is taken once.
+
+        Raises:
+            ConfigError: or a batch that is run again would be lost, or written twice.
+        """
+        probe = Receipt(query=f"probe {random_nonce()}", sink="", lineage=0, batch=0, plan="")
+        self._write(connection, probe)
+        connection.rollback()
+        if self._has(connection, probe):
+            self._remove(connection, probe)
+            raise ConfigError(
+                "this connection commits every statement by itself",
+                hint="let `connect` return one with autocommit off, on tables with transactions",
+            )
+        self._write(connection, probe)
+        connection.commit()
+        is_taken_twice = self._insert(connection, probe)
+        connection.rollback()
+        self._remove(connection, probe)
+        if is_taken_twice:
+            raise ConfigError(
+                "the ledger's table takes a receipt twice",
+                hint="it needs a primary key (query, sink, lineage, batch) that is enforced",
+                table=self._table,
+            )
 
     def _create_table(self, connection: Any) -> None:  # noqa: ANN401 - as above
         self._execute(
@@ -106,31 +135,46 @@ class DatabaseLedger:
 
     def _insert(self, connection: Any, receipt: Receipt) -> bool:  # noqa: ANN401 - as above
         """Whether the receipt is new. Waits for another driver that has it in its transaction."""
-        key = (receipt.query, receipt.sink, receipt.lineage, receipt.batch)
-        marks = ", ".join(map(self._mark(connection), range(1, 7)))
         try:
-            self._execute(
-                connection,
-                f"INSERT INTO {self._table} ({_COLUMNS}) VALUES ({marks})",  # noqa: S608 - checked above
-                (*key, receipt.plan, self._clock.now_ms()),
-            )
+            self._write(connection, receipt)
         except Exception:
             connection.rollback()
-            if self._stored_plan(connection, receipt):
+            if self._has(connection, receipt):
                 return False
             raise
         return True
 
-    def _stored_plan(self, connection: Any, receipt: Receipt) -> str:  # noqa: ANN401 - as above
-        mark = self._mark(connection)
-        cursor = self._execute(
+    def _write(self, connection: Any, receipt: Receipt) -> None:  # noqa: ANN401 - as above
+        marks = ", ".join(map(self._mark(connection), range(1, 7)))
+        self._execute(
             connection,
-            f"SELECT plan FROM {self._table} WHERE query = {mark(1)} AND sink = {mark(2)} "  # noqa: S608 - checked above
-            f"AND lineage = {mark(3)} AND batch = {mark(4)}",
-            (receipt.query, receipt.sink, receipt.lineage, receipt.batch),
+            f"INSERT INTO {self._table} ({_COLUMNS}) VALUES ({marks})",  # noqa: S608 - checked above
+            (*_key(receipt), receipt.plan, self._clock.now_ms()),
         )
-        row = cursor.fetchone()
+
+    def _has(self, connection: Any, receipt: Receipt) -> bool:  # noqa: ANN401 - as above
+        return self._found(connection, receipt) is not None
+
+    def _stored_plan(self, connection: Any, receipt: Receipt) -> str:  # noqa: ANN401 - as above
+        row = self._found(connection, receipt)
         return "" if row is None else str(row[0]).strip()
+
+    def _found(self, connection: Any, receipt: Receipt) -> Sequence[Any] | None:  # noqa: ANN401 - as above
+        sql = f"SELECT plan FROM {self._table} {self._where(connection)}"  # noqa: S608 - checked above
+        row: Sequence[Any] | None = self._execute(connection, sql, _key(receipt)).fetchone()
+        return row
+
+    def _remove(self, connection: Any, receipt: Receipt) -> None:  # noqa: ANN401 - as above
+        sql = f"DELETE FROM {self._table} {self._where(connection)}"  # noqa: S608 - checked above
+        self._execute(connection, sql, _key(receipt))
+        connection.commit()
+
+    def _where(self, connection: Any) -> str:  # noqa: ANN401 - as above
+        mark = self._mark(connection)
+        return (
+            f"WHERE query = {mark(1)} AND sink = {mark(2)} "
+            f"AND lineage = {mark(3)} AND batch = {mark(4)}"
+        )
 
     def _mark(self, connection: Any) -> Callable[[int], str]:  # noqa: ANN401 - as above
         style = self._paramstyle or _paramstyle_of(connection)
@@ -239,12 +283,5 @@ def _paramstyle_of(connection: Any) -> str:  # noqa: ANN401 - any DB-API connect
     return str(getattr(sys.modules.get(root), "paramstyle", ""))
 
 
-def _require_transactions(connection: Any) -> None:  # noqa: ANN401 - any DB-API connection
-    """A connection that commits each statement cannot keep rows and receipt together."""
-    by_itself = getattr(connection, "autocommit", False) is True
-    is_sqlite = type(connection).__module__ == "sqlite3"
-    if by_itself or (is_sqlite and connection.isolation_level is None):
-        raise ConfigError(
-            "this connection commits every statement by itself",
-            hint="let `connect` return one with autocommit off",
-        )
+def _key(receipt: Receipt) -> tuple[str, str, int, int]:
+    return receipt.query, receipt.sink, receipt.lineage, receipt.batch

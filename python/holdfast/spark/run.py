@@ -55,6 +55,7 @@ class Run:
         self._pending = Pending()
         self.notes: dict[str, Any] = dict(parts.writer.head.notes)
         self.sources: SourceCheckpoints | None = None
+        self.is_in_sink = False
         self.uploads: dict[str, PartedUpload] = {}
         self.pipeline_hash = parts.writer.head.facts.pipeline_hash
         self._fulls = 0

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import re
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from holdfast.spark.receipts import Receipt
@@ -31,6 +32,8 @@ BatchFunction: TypeAlias = "Callable[[DataFrame, int], None]"
 
 _LOG = logging.getLogger("holdfast")
 _QUERY_ID = "sql.streaming.queryId"
+_FAILURE_CHARS_MAX = 500
+_SECRET = re.compile(r"(://[^/@\s:]*:|(?i:password|passwd|pwd|secret|token)\s*[=:]\s*)[^@&;,\s]+")
 
 
 class SinkLedger(Protocol):
@@ -89,16 +92,24 @@ class _Sink:
         try:
             record.outcome = self._write(df, batch_id, receipt)
         except BaseException as error:
-            record.failure = f"{type(error).__name__}: {error}"
+            record.failure = _brief(error)
             run.record.failed(error, fenced=False)
             raise
+
+    def _call(self, df: DataFrame, batch_id: int, txn: Any) -> None:  # noqa: ANN401 - the ledger's
+        run = current_run(df)
+        run.is_in_sink = True
+        try:
+            self._fn(df, batch_id, txn)
+        finally:
+            run.is_in_sink = False
 
     def _write(self, df: DataFrame, batch_id: int, receipt: Receipt) -> Outcome:
         if self._ledger is None:
             return self._write_unproven(df, batch_id, receipt)
         with self._ledger.transaction(df, receipt) as txn:
             if txn is not None:
-                self._fn(df, batch_id, txn)
+                self._call(df, batch_id, txn)
         if txn is None:
             run_plan(df)
         return Outcome.REPLAYED if txn is None else Outcome.PROVEN
@@ -107,9 +118,15 @@ class _Sink:
         if receipt in self._done:
             run_plan(df)
             return Outcome.REPLAYED
-        self._fn(df, batch_id, None)
+        self._call(df, batch_id, None)
         self._done.add(receipt)
         return Outcome.UNKNOWN
+
+
+def _brief(error: BaseException) -> str:
+    """For the manifest, which many read: one line, and no password of a database's URL."""
+    line = (str(error).splitlines() or [""])[0][:_FAILURE_CHARS_MAX]
+    return f"{type(error).__name__}: " + _SECRET.sub(r"\1***", line)
 
 
 def run_plan(df: DataFrame) -> None:

@@ -63,7 +63,7 @@ def upload_ticket(
             key=relative,
             size=size,
             sha256=sha256,
-            address=str(local.root / key),
+            address=str(local.place(key)),
             staging=str(staging),
         )
     if not context.store.can_presign:
