@@ -113,6 +113,7 @@ def test_a_cold_partition_comes_in_a_bounded_number_of_messages(
     job.require_exact()
 
 
+@pytest.mark.timeout(600)
 def test_state_is_read_on_executors_of_a_driver_that_runs_no_query(
     child: Callable[..., Child], job: Job
 ) -> None:
