@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.bench import figures, growth, latency, markdown, plot, traffic
+from tests.bench import figures, growth, latency, markdown, plot, single, tables, traffic
 from tests.bench.contenders import SETTINGS, TITLES
 from tests.bench.rounds import Taken, turns
 from tests.bench.traffic import Traffic
@@ -134,18 +134,44 @@ def test_the_picture_shows_every_contender_and_is_well_formed() -> None:
     assert set(TITLES.values()) <= shown
 
 
+def test_on_a_cluster_the_others_are_the_measure() -> None:
+    """There is no floor that executors could share; a restart's requests do not grow."""
+    found = {
+        each.name: figures.summary(each, {name: taken(name) for name in each.contenders})
+        for each in SETTINGS
+        if each.is_cluster
+    }
+    shown = {each.name: each for each in figures.required(found, 30.0)}
+    ratios = [each for each in shown.values() if each.unit == "x S3A"]
+    assert [(each.measured, each.required) for each in ratios] == [(1, 0.5), (1, 0.25)] * 2
+    (more,) = figures.required_restarts(found)
+    assert (more.measured, more.holds) == (0, True)
+    assert tables.setting_table(found["cluster-200"]).row_count == 2
+
+
+def test_what_is_measured_once_is_beside_what_is_required() -> None:
+    """A rate is compared with a rate, so the shorter time is the better."""
+    state = {"bytes": 1.0, "put_s": 8.0, "save_s": 10.0, "get_s": 6.0, "load_s": 10.0}
+    load = {"messages": 2_000.0, "files": 2_000.0}
+    saved, loaded, messages = single.required({"large-state": state, "driver-load": load})
+    assert (saved.measured, saved.holds) == (0.8, True)
+    assert (loaded.measured, loaded.holds) == (0.6, False)
+    assert messages.holds
+
+
+def taken(name: str) -> Taken:
+    """What a contender did, in one round of two batches."""
+    return Taken(
+        batch_ms=[[100.0, 110.0]],
+        restart_ms=[500.0],
+        cpu_ms=[80.0],
+        per_batch=Traffic() if "s3" in name else None,
+        per_restart=Traffic() if "s3" in name else None,
+    )
+
+
 def example() -> dict[str, Any]:
     """As a run would have written it, of one setting."""
-    taken = {
-        name: Taken(
-            batch_ms=[[100.0, 110.0]],
-            restart_ms=[500.0],
-            cpu_ms=[80.0],
-            per_batch=Traffic() if "s3" in name else None,
-            per_restart=Traffic() if "s3" in name else None,
-        )
-        for name in TITLES
-    }
     return {
         "machine": {"cores": 2},
         "versions": {
@@ -157,5 +183,7 @@ def example() -> dict[str, Any]:
         },
         "date": "2026-11-16 13:00 UTC",
         "prices": figures.PRICE,
-        "settings": {"hdfs-10": figures.summary(SETTINGS[0], taken)},
+        "settings": {
+            "hdfs-10": figures.summary(SETTINGS[0], {name: taken(name) for name in TITLES})
+        },
     }

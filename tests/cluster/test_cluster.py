@@ -41,7 +41,7 @@ DYNAMIC = {
     "spark.dynamicAllocation.enabled": "true",
     "spark.dynamicAllocation.shuffleTracking.enabled": "true",
     "spark.dynamicAllocation.shuffleTracking.timeout": "1s",
-    "spark.dynamicAllocation.executorIdleTimeout": "1s",
+    "spark.dynamicAllocation.executorIdleTimeout": "3s",
     "spark.dynamicAllocation.cachedExecutorIdleTimeout": "1s",
     "spark.dynamicAllocation.minExecutors": "0",
     "spark.dynamicAllocation.maxExecutors": "2",
@@ -113,6 +113,7 @@ def test_a_cold_partition_comes_in_a_bounded_number_of_messages(
     job.require_exact()
 
 
+@pytest.mark.timeout(600)
 def test_state_is_read_on_executors_of_a_driver_that_runs_no_query(
     child: Callable[..., Child], job: Job
 ) -> None:
@@ -218,11 +219,15 @@ def test_executors_come_and_go_as_spark_decides(
         driver.start(job.store, master=cluster.master, **CONF, **DYNAMIC)
         driver.call("start_count", **job.args)
         driver.call("wait_for_batch", location=LOCATION, batch=1, seconds=240)
-        wait_until(lambda: not cluster.executors(), "all executors to be let go", seconds=120)
+        wait_until(
+            lambda: not cluster.executors(), "all executors to leave", seconds=120, every_s=0.5
+        )
         write_orders(job.folder, files=2, first=2)
         driver.call("wait_for_batch", location=LOCATION, batch=3, seconds=240)
         write_orders(job.folder, files=4, first=4)
-        wait_until(lambda: bool(cluster.executors()), "an executor to work", seconds=120)
+        wait_until(
+            lambda: bool(cluster.executors()), "an executor to work", seconds=120, every_s=0.5
+        )
         cluster.decommission()
         driver.call("wait_for_batch", location=LOCATION, batch=7, seconds=240)
         driver.call("stop", location=LOCATION)

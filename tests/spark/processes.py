@@ -129,13 +129,15 @@ def with_suppressed_pipe(close: Callable[[], None]) -> None:
         return
 
 
-def wait_until(condition: Callable[[], bool], what: str, *, seconds: float = 60) -> None:
+def wait_until(
+    condition: Callable[[], bool], what: str, *, seconds: float = 60, every_s: float = 0.02
+) -> None:
     """Poll until it holds."""
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
             raise TimeoutError(f"waited {seconds} s for {what}")
-        time.sleep(0.02)
+        time.sleep(every_s)
 
 
 def _signal(pid: int, number: int) -> None:

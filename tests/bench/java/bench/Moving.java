@@ -8,6 +8,8 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.HttpURLConnection;
 import java.net.URL;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -22,6 +24,7 @@ import org.apache.spark.sql.api.java.UDF3;
 public final class Moving implements UDF3<Long, String, String, Long> {
   private static final long serialVersionUID = 1;
   private static final int BUFFER_BYTES = 1 << 18;
+  private static final Map<String, Configuration> CONFS = new ConcurrentHashMap<>();
 
   @Override
   public Long call(Long number, String what, String text) throws IOException {
@@ -50,6 +53,10 @@ public final class Moving implements UDF3<Long, String, String, Long> {
 
   /** A configuration as tasks have it; pairs are {@code key=value}, a NUL between two. */
   static Configuration conf(String pairs) {
+    return CONFS.computeIfAbsent(pairs, Moving::read);
+  }
+
+  private static Configuration read(String pairs) {
     Configuration conf = new Configuration();
     conf.setClassLoader(Thread.currentThread().getContextClassLoader());
     for (String pair : pairs.split("\u0000")) {
