@@ -64,7 +64,7 @@ def summary(world: World, verdict: Verdict, minutes: float, seed: int) -> str:
     events = ", ".join(f"{number} {kind}" for kind, number in world.happened.most_common())
     stops = ", ".join(f"{number} {name}" for name, number in world.stops.most_common())
     lines = [
-        f"{minutes:.0f} minutes of chaos, seed {seed}",
+        f"{minutes:g} minutes of chaos, seed {seed}",
         f"  events       {sum(world.happened.values())}: {events}",
         f"  drivers      {world.starts} started",
         f"  stops        {sum(world.stops.values())}: {stops}",

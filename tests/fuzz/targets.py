@@ -188,6 +188,7 @@ def _texts() -> list[Target]:
             seeds=(orjson.dumps({**conf, **stores}), orjson.dumps(stores)),
             decode=_decode_options,
             errors=(ConfigError,),
+            cost=3,
         ),
         Target(name="keys", seeds=(_KEY_NAMES,), decode=_decode_keys),
         Target(name="names of Spark's files", seeds=(_PATHS,), decode=_decode_paths),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import SparkSession
 
 import holdfast
+from tests.spark.shim import require_fresh_shim
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,6 +31,7 @@ def builder(
     conf: Mapping[str, str] | None = None, *, master: str = "local[2]"
 ) -> SparkSession.Builder:
     """What every session of a test has."""
+    require_fresh_shim()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     made = SparkSession.builder.master(master).appName("holdfast-tests")
     for key, value in {**QUIET, **(conf or {})}.items():
