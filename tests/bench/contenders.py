@@ -57,7 +57,7 @@ class Setting:
     batches: int
     warmup: int
     counted: int
-    counted_ours: int = ChainSettings().full_every
+    counted_ours: int = 2 * ChainSettings().full_every
     provider: str = HDFS
     latency_ms: int = 0
     master: str = LOCAL_MASTER
@@ -83,9 +83,9 @@ SETTINGS = (
         title="10 partitions",
         partitions=10,
         contenders=_ALL,
-        rounds=5,
+        rounds=4,
         batches=15,
-        warmup=60,
+        warmup=40,
         counted=20,
     ),
     Setting(
@@ -93,8 +93,8 @@ SETTINGS = (
         title="200 partitions",
         partitions=200,
         contenders=_ALL,
-        rounds=4,
-        batches=6,
+        rounds=3,
+        batches=8,
         warmup=6,
         counted=10,
     ),
