@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 SCHEMA = "sku string, amount long"
 _SESSION: list[SparkSession] = []
 _RUNNING: list[StreamingQuery] = []
-_COMMON = {"spark.driver.memory": "2g"}
+_COMMON = {
+    "spark.driver.memory": "2g",
+    "spark.sql.streaming.numRecentProgressUpdates": "1000",  # a count waits for more than 100
+}
 _POLL_S = 0.05
 
 
