@@ -77,22 +77,15 @@ def opening(child: Callable[..., Child], store: str) -> Child:
     return driver
 
 
+@pytest.mark.parametrize(
+    "kills", [3, pytest.param(20, marks=[pytest.mark.slow, pytest.mark.timeout(1800)])]
+)
 def test_the_result_is_exact_whoever_is_killed_and_when(
-    child: Callable[..., Child], store: str, tmp_path: Path
-) -> None:
-    """Three times."""
-    job = Job(tmp_path / "orders", str(tmp_path / "sink.db"))
-    kill_again_and_again(job, store, child, 3)
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(1800)
-def test_the_result_is_exact_after_twenty_kills(
-    child: Callable[..., Child], store: str, tmp_path: Path
+    child: Callable[..., Child], store: str, tmp_path: Path, kills: int
 ) -> None:
     """In a row, with the sink in SQLite."""
     job = Job(tmp_path / "orders", str(tmp_path / "sink.db"))
-    kill_again_and_again(job, store, child, 20)
+    kill_again_and_again(job, store, child, kills)
 
 
 @pytest.mark.slow

@@ -31,7 +31,7 @@ final class Deferred {
     if (begun == null) {
       forgetOld();
       if (held.size() >= HELD_MAX) {
-        return refused("UnavailableError: too many answers wait to be fetched by executors");
+        return Desk.failed("UnavailableError: too many answers wait to be fetched by executors");
       }
       begun = new Held(new FutureTask<>(work));
       held.put(nonce, begun);
@@ -44,12 +44,8 @@ final class Deferred {
     try {
       return begun.task.get();
     } catch (InterruptedException | ExecutionException error) {
-      return refused("BridgeError: " + error.getMessage());
+      return Desk.failed("BridgeError: " + error.getMessage());
     }
-  }
-
-  private static byte[] refused(String text) {
-    return new Wire.Out().octet(Wire.ERROR).text(text).done();
   }
 
   void close() {

@@ -265,7 +265,7 @@ final class Desk {
     return new Wire.Out().octet(Wire.OK).done();
   }
 
-  private static byte[] failed(String text) {
+  static byte[] failed(String text) {
     return new Wire.Out().octet(Wire.ERROR).text(text).done();
   }
 

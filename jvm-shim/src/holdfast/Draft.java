@@ -65,7 +65,8 @@ final class Draft extends OutputStream {
   /** Publish what was written, whole or not at all, and forget it. */
   void publish(Namespace names, Location to, boolean overwrite, long writer) throws IOException {
     if (discarded) {
-      throw new HoldfastException("MisuseError: a file is published once, and not after it was dropped: " + to);
+      throw new HoldfastException(
+          "MisuseError: a file is published once, and not after it was dropped: " + to);
     }
     try {
       if (file == null) {

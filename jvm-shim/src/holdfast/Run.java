@@ -49,7 +49,7 @@ final class Run {
    * this very thread: that one failed before its stream thread came, and the chain may have moved.
    */
   boolean isShared() throws IOException {
-    return (starter != Thread.currentThread() && !begun && Threads.isStarting(starter)) || runs();
+    return starter == Thread.currentThread() ? runs() : isAliveNow();
   }
 
   /** Whether the calling thread is this query's stream thread, here for the first time. */

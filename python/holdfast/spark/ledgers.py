@@ -102,10 +102,10 @@ class DatabaseLedger:
         Raises:
             ConfigError: or a batch that is run again would be lost, or written twice.
         """
-        probe = Receipt(query=f"probe {random_nonce()}", sink="", lineage=0, batch=0, plan="")
+        probe = Receipt(query=f"probe {random_nonce()}", sink="", lineage=0, batch=0, plan="none")
         self._write(connection, probe)
         connection.rollback()
-        if self._has(connection, probe):
+        if self._stored_plan(connection, probe):
             self._remove(connection, probe)
             raise ConfigError(
                 "this connection commits every statement by itself",
@@ -139,7 +139,7 @@ class DatabaseLedger:
             self._write(connection, receipt)
         except Exception:
             connection.rollback()
-            if self._has(connection, receipt):
+            if self._stored_plan(connection, receipt):
                 return False
             raise
         return True
@@ -152,17 +152,11 @@ class DatabaseLedger:
             (*_key(receipt), receipt.plan, self._clock.now_ms()),
         )
 
-    def _has(self, connection: Any, receipt: Receipt) -> bool:  # noqa: ANN401 - as above
-        return self._found(connection, receipt) is not None
-
     def _stored_plan(self, connection: Any, receipt: Receipt) -> str:  # noqa: ANN401 - as above
-        row = self._found(connection, receipt)
-        return "" if row is None else str(row[0]).strip()
-
-    def _found(self, connection: Any, receipt: Receipt) -> Sequence[Any] | None:  # noqa: ANN401 - as above
+        """Empty if the receipt is not there; a plan's hash never is."""
         sql = f"SELECT plan FROM {self._table} {self._where(connection)}"  # noqa: S608 - checked above
-        row: Sequence[Any] | None = self._execute(connection, sql, _key(receipt)).fetchone()
-        return row
+        row = self._execute(connection, sql, _key(receipt)).fetchone()
+        return "" if row is None else str(row[0]).strip()
 
     def _remove(self, connection: Any, receipt: Receipt) -> None:  # noqa: ANN401 - as above
         sql = f"DELETE FROM {self._table} {self._where(connection)}"  # noqa: S608 - checked above

@@ -89,18 +89,13 @@ class _Sink:
         run = current_run(df)
         receipt = Receipt.of(run, batch_id, self._name)
         record = run.parts.sinks.of(batch_id, self._name)
+        run.is_in_sink = True
         try:
             record.outcome = self._write(df, batch_id, receipt)
         except BaseException as error:
             record.failure = _brief(error)
             run.record.failed(error, fenced=False)
             raise
-
-    def _call(self, df: DataFrame, batch_id: int, txn: Any) -> None:  # noqa: ANN401 - the ledger's
-        run = current_run(df)
-        run.is_in_sink = True
-        try:
-            self._fn(df, batch_id, txn)
         finally:
             run.is_in_sink = False
 
@@ -109,7 +104,7 @@ class _Sink:
             return self._write_unproven(df, batch_id, receipt)
         with self._ledger.transaction(df, receipt) as txn:
             if txn is not None:
-                self._call(df, batch_id, txn)
+                self._fn(df, batch_id, txn)
         if txn is None:
             run_plan(df)
         return Outcome.REPLAYED if txn is None else Outcome.PROVEN
@@ -118,7 +113,7 @@ class _Sink:
         if receipt in self._done:
             run_plan(df)
             return Outcome.REPLAYED
-        self._call(df, batch_id, None)
+        self._fn(df, batch_id, None)
         self._done.add(receipt)
         return Outcome.UNKNOWN
 
