@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from unittest.mock import patch
 
-from holdfast.chain import read, refs, summary
+from holdfast.chain import read, refs
 from holdfast.layout import Keys, Parsed
 from holdfast.manifest.record import decode_chain_manifest
 
@@ -34,7 +34,6 @@ def remembering() -> Iterator[None]:
     with (
         patch.object(read, "decode_chain_manifest", decode),
         patch.object(refs, "decode_chain_manifest", decode),
-        patch.object(summary, "decode_chain_manifest", decode),
         patch.object(Keys, "parse", parse),
     ):
         yield

@@ -64,7 +64,7 @@ def begin(
     )
     reserve(context, FIRST)
     draft = compose(context, state, change)
-    if publish(context, draft) is not None:
+    if not publish(context, draft).ours:
         raise AlreadyExistsError("a query of this name was begun meanwhile", query=context.query)
     return draft.entry
 

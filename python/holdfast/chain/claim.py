@@ -7,6 +7,7 @@ the next start follows as any other checkpoint.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.chain import rules
@@ -57,18 +58,18 @@ def claim(
         plans = () if new_lineage else _adopt(recovery, _parsed(context, number, taken.other))
         draft = _draft(context, recovery, number, plans, new_lineage=new_lineage)
         outcome = publish(context, draft)
-        if outcome is None and number < blocked:
+        if outcome.ours and number < blocked:
             walked += 1  # no one is in the way: numbers up to there were voided for a claim
             continue
         attempts -= 1
-        if outcome is not None:
-            lost = fenced_by_manifest(context, number, outcome)
+        if not outcome.ours:
+            lost = fenced_by_manifest(context, number, outcome.other)
             blocked = _block(context, number + 1)
             continue
         ahead = _ahead(context, number)
         if rules.is_highest(number, ahead):
-            recovery.head.advance(draft.entry)
-            return ChainWriter(context, recovery.head, recovery.report)
+            entry = replace(draft.entry, etag=outcome.etag)
+            return ChainWriter(context, recovery.head, recovery.report, claimed=entry)
         blocked = max(ahead)
     raise lost or FencedError(
         "others keep claiming this query", hint="let only one driver run it", query=context.query
@@ -93,12 +94,11 @@ def _block(context: Context, start: int) -> int:
     return start
 
 
-def publish(context: Context, draft: Draft) -> bytes | None:
-    """Pack, then manifest; None if the number is ours, else what has it (empty if gone again)."""
+def publish(context: Context, draft: Draft) -> Created:
+    """Pack, then manifest."""
     if draft.pack_key:
         context.store.put(draft.pack_key, draft.pack, mode=PutMode.CREATE)
-    outcome = create(context, context.keys.manifest(draft.entry.number), draft.body)
-    return None if outcome.ours else (outcome.other or b"")
+    return create(context, context.keys.manifest(draft.entry.number), draft.body)
 
 
 def reserve(context: Context, number: int) -> Created:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from holdfast.chain.head import Head
     from holdfast.manifest.facts import Facts
     from holdfast.manifest.plan import Plan
+    from holdfast.manifest.recap import Recap
     from holdfast.objectstore import Body
 
 
@@ -117,6 +118,7 @@ def compose(context: Context, head: Head, change: Change) -> Draft:
         removed=() if change.full else tuple(sorted(change.removed)),
         plans=change.plans,
         notes=change.notes,
+        recap=_recap(head, change),
     )
     body = encode_chain_manifest(manifest, record)
     digest = hashlib.sha256(body).hexdigest()
@@ -177,6 +179,12 @@ def _parent(head: Head, change: Change) -> Parent | None:
     if not head.number:
         return None
     return Parent(number=head.number, sha256=head.sha256, query=change.parent_query)
+
+
+def _recap(head: Head, change: Change) -> Recap | None:
+    """A full manifest tells what those before it name; a clone's are another's, a tag has none."""
+    follows = change.number > head.number and not change.parent_query
+    return head.recap if change.full and follows else None
 
 
 def _size_after(head: Head, change: Change) -> int:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from holdfast.manifest.facts import Facts
+from holdfast.manifest.recap import Recap, Step, begin_recap
 from holdfast.manifest.record import ChainManifest, Kind
 from holdfast.pack import decode_views
 
@@ -41,6 +42,7 @@ class Head:
     packs: dict[int, bytes] = field(default_factory=dict)
     plans: dict[int, Plan] = field(default_factory=dict)
     notes: dict[str, Any] = field(default_factory=dict)
+    recap: Recap | None = None
 
     def advance(self, entry: ChainManifest) -> None:
         """Become what this manifest stands for; it is full, or the next after this head."""
@@ -61,6 +63,7 @@ class Head:
         self.size_bytes = entry.manifest.size_bytes
         self.timestamp_ms = entry.manifest.timestamp_ms
         self.facts = Facts.of(entry.manifest)
+        self.recap = _recap_after(self.recap, entry)
 
     def copy(self) -> Head:
         """A head of its own, which can go on without this one."""
@@ -93,3 +96,11 @@ class Head:
             for path, body in decode_views(self.packs[number])
             if path in paths
         }
+
+
+def _recap_after(recap: Recap | None, entry: ChainManifest) -> Recap | None:
+    record = entry.record
+    if entry.is_full:
+        return begin_recap(entry.number, entry.sha256, record.claim, record.recap)
+    step = Step(etag=entry.etag, sha256=entry.sha256, named=record.named())
+    return recap.after(entry.number, step) if recap is not None else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from holdfast.chain.head import Head
@@ -74,6 +74,18 @@ def read_twice(read: Callable[[], T]) -> T:
         return read()
     except CorruptionError:
         return read()
+
+
+def fetch_manifest(context: Context, number: int) -> ChainManifest:
+    """The manifest with this number, as it is on the store now.
+
+    Raises:
+        NotFoundError: there is none.
+        CorruptionError: it is damaged.
+    """
+    blob = context.store.get(context.keys.manifest(number))
+    entry = decode_chain_manifest(blob.body, number=number, query=context.query)
+    return replace(entry, etag=blob.meta.etag)
 
 
 def fetch_intent(context: Context, number: int) -> Intent | None:
@@ -151,14 +163,8 @@ class Reader:
         return head
 
     def _fetch(self, number: int) -> ChainManifest | CorruptionError:
-        context = self._context
-
-        def read() -> ChainManifest:
-            body = context.store.get(context.keys.manifest(number)).body
-            return decode_chain_manifest(body, number=number, query=context.query)
-
         try:
-            entry = read_twice(read)
+            entry = read_twice(lambda: fetch_manifest(self._context, number))
         except NotFoundError:
             return GoneError("a manifest is gone", number=number)
         except CorruptionError as error:

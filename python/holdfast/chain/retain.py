@@ -11,7 +11,7 @@ Any store error stops the run before anything is deleted that was not yet proven
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from holdfast.chain import rules
@@ -21,6 +21,7 @@ from holdfast.chain.refs import read_refs
 from holdfast.chain.summary import Summaries
 from holdfast.chain.tombstone import encode_tombstone
 from holdfast.layout import Kind as KeyKind
+from holdfast.manifest.record import decode_chain_manifest
 from holdfast.objectstore import scan
 
 if TYPE_CHECKING:
@@ -67,9 +68,9 @@ class Retainer:
         self._summaries = Summaries(context)
         self._swept_intents = False
 
-    def learn(self, entry: ChainManifest, etag: str) -> None:
+    def learn(self, entry: ChainManifest) -> None:
         """Take note of a manifest that this process wrote, so that it need not be read."""
-        self._summaries.learn(entry, etag)
+        self._summaries.learn(entry)
 
     def run(self, keep: int | None, *, dry_run: bool = False) -> RetentionReport:
         """Keep the newest `keep` valid checkpoints; None keeps all, and only sweeps orphans.
@@ -144,7 +145,9 @@ class Retainer:
         context = self._context
         for number in fences:
             body = encode_tombstone(context, number, self._summaries.known(number))
-            context.store.put(context.keys.manifest(number), body)
+            meta = context.store.put(context.keys.manifest(number), body)
+            entry = decode_chain_manifest(body, number=number, query=context.query)
+            self._summaries.learn(replace(entry, etag=meta.etag))
         context.store.delete([context.keys.manifest(number) for number in plain])
 
     def _old_intents(self, decision: _Decision, plain: tuple[int, ...]) -> list[int]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.chain import rules
-from holdfast.chain.read import read_twice
+from holdfast.chain.read import fetch_manifest, read_twice
 from holdfast.errors import CorruptionError, NotFoundError
-from holdfast.manifest.record import ChainManifest, Kind, Parent, decode_chain_manifest
+from holdfast.manifest.record import ChainManifest, Kind, Parent
 from holdfast.objectstore.parallel import gather
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from holdfast.chain.read import Listing
     from holdfast.ids import Writer
     from holdfast.manifest.files import ObjectRef
+    from holdfast.manifest.recap import Recap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +53,6 @@ class Summary:
 def summarise(entry: ChainManifest) -> Summary:
     """What is worth remembering."""
     record = entry.record
-    tables = [record.files, *(plan.files for plan in record.plans)]
     return Summary(
         kind=record.kind,
         base=record.base,
@@ -61,37 +61,40 @@ def summarise(entry: ChainManifest) -> Summary:
         writer=record.writer,
         claim=record.claim,
         timestamp_ms=entry.manifest.timestamp_ms,
-        named=frozenset(
-            ref for table in tables for ref in table.refs if ref is not None and ref.key
-        ),
+        named=record.named(),
     )
 
 
 class Summaries:
-    """Summaries by number, each good as long as the listing shows the same version."""
+    """Summaries by number, each good as long as the listing shows the same version.
+
+    `_fulls` are manifests that tell of those before them, so they are read first.
+    """
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self._known: dict[int, tuple[str, Summary]] = {}
+        self._fulls: set[int] = set()
 
-    def learn(self, entry: ChainManifest, etag: str) -> None:
-        self._known[entry.number] = (etag, summarise(entry))
+    def learn(self, entry: ChainManifest) -> None:
+        """Take note of a manifest, and of what it tells of others."""
+        self._known[entry.number] = (entry.etag, summarise(entry))
+        self._fulls.add(entry.record.base)
+        recap = entry.record.recap
+        if recap is not None:
+            self._fulls.update((recap.base, *recap.fulls))
+            for number, (etag, summary) in _retold(recap).items():
+                self._known.setdefault(number, (etag, summary))
 
     def known(self, number: int) -> Summary:
         return self._known[number][1]
 
     def of(self, listing: Listing) -> dict[int, Summary]:
         """A summary for everything listed that is still there, ascending."""
-        wanted = [
-            number
-            for number, meta in listing.numbers.items()
-            if self._known.get(number, ("",))[0] != meta.etag
-        ]
-        fetched = gather(self._fetch, wanted, parallel=self._context.settings.parallel)
-        for number, summary in zip(wanted, fetched, strict=True):
-            if summary is not None:
-                self._known[number] = (listing.numbers[number].etag, summary)
-        gone = {n for n, summary in zip(wanted, fetched, strict=True) if summary is None}
+        gone: set[int] = set()
+        while wanted := self._unknown(listing, gone):
+            telling = [n for n in wanted if n in self._fulls or n == listing.highest]
+            gone |= self._read(telling or wanted, listing)
         self._forget(set(listing.numbers) - gone)
         return {n: self._known[n][1] for n in listing.numbers if n not in gone}
 
@@ -113,25 +116,61 @@ class Summaries:
             for ref in summary.named
         )
 
-    def _fetch(self, number: int) -> Summary | None:
-        context = self._context
+    def _unknown(self, listing: Listing, gone: set[int]) -> list[int]:
+        return [
+            number
+            for number, meta in listing.numbers.items()
+            if number not in gone and self._known.get(number, (None,))[0] != meta.etag
+        ]
 
-        def read() -> Summary:
-            body = context.store.get(context.keys.manifest(number)).body
-            return summarise(decode_chain_manifest(body, number=number, query=context.query))
+    def _read(self, numbers: list[int], listing: Listing) -> set[int]:
+        """Read these, and return those that are gone; each is then known as it was listed."""
+        found = gather(self._fetch, numbers, parallel=self._context.settings.parallel)
+        gone = set()
+        for number, entry in zip(numbers, found, strict=True):
+            if entry is None:
+                gone.add(number)
+            else:
+                etag = listing.numbers[number].etag
+                if isinstance(entry, ChainManifest):
+                    self.learn(replace(entry, etag=etag))
+                else:
+                    self._known[number] = (etag, Summary())
+        return gone
 
+    def _fetch(self, number: int) -> ChainManifest | CorruptionError | None:
         try:
-            return read_twice(read)
+            return read_twice(lambda: fetch_manifest(self._context, number))
         except NotFoundError:
             return None
-        except CorruptionError:
-            return Summary()
+        except CorruptionError as error:
+            return error
 
     def _forget(self, listed: set[int]) -> None:
         """Drop what is gone; what is above the listing was learnt since."""
         for number in set(self._known) - listed:
             if number < max(listed, default=0):
                 del self._known[number]
+
+
+def _retold(recap: Recap) -> dict[int, tuple[str, Summary]]:
+    """The commits that a full manifest tells of, each with its version."""
+    told = {}
+    before = recap.sha256
+    for number, step in enumerate(recap.steps, recap.base + 1):
+        told[number] = (
+            step.etag,
+            Summary(
+                kind=Kind.COMMIT,
+                base=recap.base,
+                sha256=step.sha256,
+                parent=Parent(number=number - 1, sha256=before),
+                claim=recap.claim,
+                named=step.named,
+            ),
+        )
+        before = step.sha256
+    return told
 
 
 def _follows(summary: Summary, before: Summary | None) -> bool:

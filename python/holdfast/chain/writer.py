@@ -10,7 +10,7 @@ the plan. Before a manifest â†’ the batch runs again with that plan. After it â†
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from holdfast.chain import rules
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from holdfast.chain.head import Head
     from holdfast.chain.recover import ChainReport
     from holdfast.manifest.plan import Plan
+    from holdfast.manifest.record import ChainManifest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +57,9 @@ class Committed:
 class ChainWriter:
     """Called by one thread at a time; made by `claim`."""
 
-    def __init__(self, context: Context, head: Head, report: ChainReport) -> None:
+    def __init__(
+        self, context: Context, head: Head, report: ChainReport, *, claimed: ChainManifest
+    ) -> None:
         self._context = context
         self._head = head
         self._report = report
@@ -64,6 +67,7 @@ class ChainWriter:
         self._planned = 0
         self._hint = HintKeeper(context)
         self._retainer = Retainer(context)
+        self._follow(claimed)
 
     @property
     def head(self) -> Head:
@@ -173,8 +177,7 @@ class ChainWriter:
             outcome = create(self._context, key, draft.body)
             if not outcome.ours:
                 raise fenced_by_manifest(self._context, change.number, outcome.other)
-        self._retainer.learn(draft.entry, outcome.etag)
-        self._head.advance(draft.entry)
+        self._follow(replace(draft.entry, etag=outcome.etag))
         every = self._context.settings.hint_every
         return Committed(
             number=change.number,
@@ -185,6 +188,11 @@ class ChainWriter:
             full=change.full,
             hint_due=every > 0 and change.number % every == 0,
         )
+
+    def _follow(self, entry: ChainManifest) -> None:
+        """This manifest is durable: go on from it."""
+        self._retainer.learn(entry)
+        self._head.advance(entry)
 
     def _put_pack(self, draft: Draft) -> None:
         """Create-only: where another's bytes are, another has this number."""

@@ -77,7 +77,7 @@ class FileTable:
             address: _NO_BYTES if ref is None else index[ref] for address, ref in distinct.items()
         }
         return {
-            "objects": [_ref_to_json(ref) for ref in unique],
+            "objects": [ref_to_json(ref) for ref in unique],
             "paths": self.paths,
             "sizes": self.sizes,
             "mtimes_ms": self.mtimes_ms,
@@ -92,7 +92,7 @@ class FileTable:
             CorruptionError: columns of different lengths, a path twice, a value out of range.
         """
         table: list[ObjectRef | None] = [
-            _ref_from_json(item, number) for item in fields.array("objects")
+            ref_from_json(item, number) for item in fields.array("objects")
         ]
         paths: list[str] = fields.array("paths", of=str, missing_ok=False)
         sizes = _column(fields, "sizes", 0, I64_MAX)
@@ -124,13 +124,15 @@ def _column(fields: Fields, name: str, low: int, high: int) -> list[int]:
     return values
 
 
-def _ref_to_json(ref: ObjectRef) -> dict[str, Any]:
+def ref_to_json(ref: ObjectRef) -> dict[str, Any]:
+    """An object as JSON; that of an inline one needs the number beside it."""
     if ref.kind == "inline":
         return {"kind": ref.kind}
     return {"kind": ref.kind, "key": ref.key, "size": ref.size, "sha256": ref.sha256}
 
 
-def _ref_from_json(value: object, number: int) -> ObjectRef:
+def ref_from_json(value: object, number: int) -> ObjectRef:
+    """What `ref_to_json` wrote; inline bytes belong to the manifest with this number."""
     fields = Fields(value, "object")
     kind = fields.text("kind")
     if kind not in _KINDS:

@@ -26,6 +26,7 @@ from holdfast.manifest.fields import I64_MAX, Fields, parse_object
 from holdfast.manifest.files import FileTable
 from holdfast.manifest.model import CheckpointManifest
 from holdfast.manifest.plan import Plan
+from holdfast.manifest.recap import Recap
 from holdfast.version import VERSION
 
 OPERATOR = "holdfast"  # the name under which an inline pack or the sidecar is an operator's state
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from holdfast.ids import Writer
+    from holdfast.manifest.files import ObjectRef
 
 
 class Kind(Enum):
@@ -78,15 +80,26 @@ class Record:
     removed: tuple[str, ...] = ()
     plans: tuple[Plan, ...] = ()
     notes: Mapping[str, Any] = field(default_factory=dict)
+    recap: Recap | None = None
+
+    def named(self) -> frozenset[ObjectRef]:
+        """The objects of their own that this manifest names."""
+        tables = (self.files, *(plan.files for plan in self.plans))
+        refs = (ref for table in tables for ref in table.refs)
+        return frozenset(ref for ref in refs if ref is not None and ref.key)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChainManifest:
-    """A decoded manifest; `sha256` is that of its very bytes."""
+    """A decoded manifest; `sha256` is that of its very bytes.
+
+    `etag` is the store's name for this version of the object; empty where it is not known.
+    """
 
     manifest: CheckpointManifest
     record: Record
     sha256: str
+    etag: str = ""
 
     @property
     def number(self) -> int:
@@ -121,6 +134,8 @@ def encode_chain_manifest(manifest: CheckpointManifest, record: Record) -> bytes
         "removed": record.removed,
         "files": record.files.to_json(),
     }
+    if record.recap is not None:
+        own["recap"] = record.recap.to_json()
     try:
         return seal(orjson.dumps({**manifest.to_json(), "holdfast": own}), depth=2)
     except (orjson.JSONEncodeError, TypeError) as error:
@@ -171,6 +186,7 @@ def _record(own: Fields, number: int) -> Record:
         removed=tuple(own.array("removed", of=str)),
         plans=tuple(Plan.from_json(item, "plan") for item in own.array("plans")),
         notes=own.object("notes").rest(),
+        recap=Recap.from_json(own.optional("recap"), below=number),
     )
 
 
