@@ -13,7 +13,7 @@ import org.apache.spark.api.plugin.PluginContext;
 
 /** The files as an executor reaches them: it asks the driver, and keeps what it may need next. */
 final class Executor implements Namespace {
-  private static final long FIRST_WAIT_MS = 4;
+  private static final long WAIT_MS_MIN = 4;
   private static final long WAIT_MS_MAX = 100;
   private static final long PATIENCE_MS = 600_000;
 
@@ -158,8 +158,7 @@ final class Executor implements Namespace {
   /** One message, asked again while the driver needs longer; null where it says "absent". */
   private Wire.In ask(Wire.Out message) throws IOException {
     byte[] bytes = message.done();
-    long waitMs = FIRST_WAIT_MS;
-    long until = System.currentTimeMillis() + PATIENCE_MS;
+    long asked = System.currentTimeMillis();
     while (true) {
       Wire.In in = new Wire.In(send(bytes));
       byte kind = in.octet();
@@ -172,11 +171,11 @@ final class Executor implements Namespace {
       if (kind != Wire.AGAIN) {
         throw meaning(kind, in.text());
       }
-      if (System.currentTimeMillis() > until) {
+      long waited = System.currentTimeMillis() - asked;
+      if (waited > PATIENCE_MS) {
         throw new HoldfastException("UnavailableError: the driver has not answered in ten minutes");
       }
-      pause(waitMs);
-      waitMs = Math.min(WAIT_MS_MAX, 2 * waitMs);
+      pause(Math.max(WAIT_MS_MIN, Math.min(WAIT_MS_MAX, waited / 4)));
     }
   }
 

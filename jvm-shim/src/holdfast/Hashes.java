@@ -20,7 +20,7 @@ final class Hashes {
     Digest part = new Digest();
     StringBuilder parts = new StringBuilder();
     boolean several = file.length() > partBytes;
-    byte[] buffer = new byte[1 << 18];
+    byte[] buffer = new byte[1 << 20];
     long inPart = 0;
     try (InputStream in = new FileInputStream(file)) {
       for (int count = in.read(buffer, 0, room(buffer, inPart, partBytes));

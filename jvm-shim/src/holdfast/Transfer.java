@@ -23,7 +23,7 @@ import java.util.Map;
  * <p>Killed in the middle → an object that no manifest names, which retention collects.
  */
 final class Transfer {
-  private static final int BUFFER_BYTES = 1 << 18;
+  private static final int BUFFER_BYTES = 1 << 20;
   private static final int CONNECT_MS = 10_000;
   private static final int READ_MS = 60_000;
   private static final int TRIES = 5;
