@@ -92,8 +92,9 @@ class Summaries:
     def of(self, listing: Listing) -> dict[int, Summary]:
         """A summary for everything listed that is still there, ascending."""
         gone: set[int] = set()
+        self._fulls.add(listing.highest)  # whatever it is, it tells where the last full one is
         while wanted := self._unknown(listing, gone):
-            telling = [n for n in wanted if n in self._fulls or n == listing.highest]
+            telling = [number for number in wanted if number in self._fulls]
             gone |= self._read(telling or wanted, listing)
         self._forget(set(listing.numbers) - gone)
         return {n: self._known[n][1] for n in listing.numbers if n not in gone}
