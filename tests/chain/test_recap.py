@@ -52,16 +52,16 @@ def of_interest(summary: Summary) -> tuple[object, ...]:
 
 
 def history(seed: int) -> MemoryStore:
-    """Starts, batches, rollbacks, large files and retentions in some order."""
+    """Starts, batches, rollbacks, tags, resets, large files and retentions in some order."""
     chance = random.Random(seed)
     store = MemoryStore()
     one = chain(
         store, full_every=chance.choice((2, 4, 8)), inline_bytes_max=chance.choice((0, 999))
     )
     writer = one.claim()
-    for _ in range(12):
+    for step in range(12):
         run(writer, chance.randrange(1, 12))
-        what = chance.randrange(4)
+        what = chance.randrange(6)
         if what == 0:
             writer = one.claim()
         elif what == 1:
@@ -69,6 +69,14 @@ def history(seed: int) -> MemoryStore:
             writer = one.claim()
         elif what == 2:
             one.retain(chance.randrange(1, 20))
+        elif what == 3:
+            one.tag(f"tag-{step}", writer.head.number)
+            run(writer, 3)
+            one.rollback(f"tag-{step}")
+            writer = one.claim()
+        elif what == 4:
+            one.reset(f"reset-{step}")
+            writer = one.claim()
         else:
             batch = writer.head.next_batch
             large = upload(store, f"large-{batch}", claim=writer.head.claim, body=b"large")
@@ -105,6 +113,18 @@ def test_a_start_tells_of_a_run_that_was_cut_short() -> None:
     before = gets_of_a_retention(store)
     run(chain(store, full_every=64).claim(), 1)
     assert (before, gets_of_a_retention(store)) == (31, 3)
+
+
+def test_a_rollback_tells_of_what_it_undoes() -> None:
+    """To a number or to a tag: a recap is of the numbers before, not of the state gone back to."""
+    store = MemoryStore()
+    run(chain(store, full_every=16).claim(), 80)
+    before = gets_of_a_retention(store)
+    chain(store, full_every=16).tag("then", 20)
+    for target in (30, "then"):
+        chain(store, full_every=16).rollback(target)
+        run(chain(store, full_every=16).claim(), 1)
+    assert gets_of_a_retention(store) <= before + 2 * 4
 
 
 def test_another_version_is_read_again() -> None:

@@ -167,4 +167,4 @@ def _draft(
         plans=plans,
         notes=head.notes,
     )
-    return compose(context, head, change)
+    return compose(context, head, change, recap=head.recap)

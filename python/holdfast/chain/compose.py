@@ -92,8 +92,11 @@ class Draft:
     pack: bytes = b""
 
 
-def compose(context: Context, head: Head, change: Change) -> Draft:
-    """Everything that the next manifest says, encoded."""
+def compose(context: Context, head: Head, change: Change, *, recap: Recap | None = None) -> Draft:
+    """Everything that the next manifest says, encoded.
+
+    `recap` is what a full one tells of the numbers before it, whatever state it goes on from.
+    """
     nonce = context.nonces()
     small: dict[str, Body] = {file.path: file.body for file in change.added if file.body}
     if change.full:
@@ -118,7 +121,7 @@ def compose(context: Context, head: Head, change: Change) -> Draft:
         removed=() if change.full else tuple(sorted(change.removed)),
         plans=change.plans,
         notes=change.notes,
-        recap=_recap(head, change),
+        recap=recap if change.full else None,
     )
     body = encode_chain_manifest(manifest, record)
     digest = hashlib.sha256(body).hexdigest()
@@ -179,12 +182,6 @@ def _parent(head: Head, change: Change) -> Parent | None:
     if not head.number:
         return None
     return Parent(number=head.number, sha256=head.sha256, query=change.parent_query)
-
-
-def _recap(head: Head, change: Change) -> Recap | None:
-    """A full manifest tells what those before it name; a clone's are another's, a tag has none."""
-    follows = change.number > head.number and not change.parent_query
-    return head.recap if change.full and follows else None
 
 
 def _size_after(head: Head, change: Change) -> int:

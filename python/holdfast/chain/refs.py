@@ -61,6 +61,7 @@ class Ref:
         head.advance(self.entry)
         parent = self.entry.record.parent
         head.sha256 = parent.sha256 if parent is not None else ""
+        head.recap = None  # a ref is no manifest of the chain, so it has nothing to tell
         return head
 
 

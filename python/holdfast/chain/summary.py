@@ -149,9 +149,14 @@ class Summaries:
 
     def _forget(self, listed: set[int]) -> None:
         """Drop what is gone; what is above the listing was learnt since."""
+        highest = max(listed, default=0)
         for number in set(self._known) - listed:
-            if number < max(listed, default=0):
+            if number < highest:
                 del self._known[number]
+        # In place: the thread that commits adds to it.
+        self._fulls.difference_update(
+            [n for n in tuple(self._fulls) if n < highest and n not in listed]
+        )
 
 
 def _retold(recap: Recap) -> dict[int, tuple[str, Summary]]:

@@ -170,7 +170,7 @@ class ChainWriter:
         return self._retainer.run(self._context.settings.retain)
 
     def _publish(self, change: Change, *, onto: Head | None = None) -> Committed:
-        draft = compose(self._context, onto or self._head, change)
+        draft = compose(self._context, onto or self._head, change, recap=self._head.recap)
         with self._decisive():
             self._put_pack(draft)
             key = self._context.keys.manifest(change.number)

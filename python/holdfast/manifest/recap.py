@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _OBJECTS_MAX = 1024
+_STEPS_MAX = 1024
 _FULLS_MAX = 128
 
 
@@ -45,7 +46,7 @@ class Recap:
 
     def after(self, number: int, step: Step) -> Recap:
         """With one commit more, if it is the next, its version is known and there is room."""
-        is_next = number == self.base + len(self.steps) + 1
+        is_next = number == self.base + len(self.steps) + 1 <= self.base + _STEPS_MAX
         told = sum(len(each.named) for each in self.steps) + len(step.named)
         if not (is_next and step.etag and told <= _OBJECTS_MAX):
             return self
@@ -93,6 +94,14 @@ class Recap:
                 for etag, digest, indexes in zip(etags, hashes, named, strict=True)
             ),
         )
+
+
+def read_recap(value: object, *, below: int) -> Recap | None:
+    """A recap; None where none can be read, for it saves reads and nothing else depends on it."""
+    try:
+        return Recap.from_json(value, below=below)
+    except CorruptionError:
+        return None
 
 
 def begin_recap(number: int, sha256: str, claim: int, before: Recap | None) -> Recap:

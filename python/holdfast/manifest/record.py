@@ -26,7 +26,7 @@ from holdfast.manifest.fields import I64_MAX, Fields, parse_object
 from holdfast.manifest.files import FileTable
 from holdfast.manifest.model import CheckpointManifest
 from holdfast.manifest.plan import Plan
-from holdfast.manifest.recap import Recap
+from holdfast.manifest.recap import Recap, read_recap
 from holdfast.version import VERSION
 
 OPERATOR = "holdfast"  # the name under which an inline pack or the sidecar is an operator's state
@@ -83,7 +83,10 @@ class Record:
     recap: Recap | None = None
 
     def named(self) -> frozenset[ObjectRef]:
-        """The objects of their own that this manifest names."""
+        """The objects of their own that this manifest names.
+
+        Recaps keep the answer: whoever changes it must make readers pass over older recaps.
+        """
         tables = (self.files, *(plan.files for plan in self.plans))
         refs = (ref for table in tables for ref in table.refs)
         return frozenset(ref for ref in refs if ref is not None and ref.key)
@@ -186,7 +189,7 @@ def _record(own: Fields, number: int) -> Record:
         removed=tuple(own.array("removed", of=str)),
         plans=tuple(Plan.from_json(item, "plan") for item in own.array("plans")),
         notes=own.object("notes").rest(),
-        recap=Recap.from_json(own.optional("recap"), below=number),
+        recap=read_recap(own.optional("recap"), below=number),
     )
 
 
