@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 REQUESTS = "requests"
 PRICE = f"{S3_STANDARD.name}, {S3_STANDARD.as_of}"
 _FAR_MS_MAX = 600
+_MANY_PARTITIONS = 200  # what is required of a cluster is required where there are many
 
 
 def summary(setting: Setting, taken: Mapping[str, Taken]) -> dict[str, Any]:
@@ -46,7 +47,8 @@ def required(settings: Mapping[str, Any], round_trip_ms: float) -> Iterator[Figu
         if setting["latency_ms"]:
             yield from _far(setting, round_trip_ms)
         elif FLOOR not in setting["contenders"]:
-            yield from _cluster(name, setting["contenders"])
+            if setting["partitions"] >= _MANY_PARTITIONS:
+                yield from _cluster(name, setting["contenders"])
         else:
             yield from _near(name, setting["contenders"])
 
@@ -69,7 +71,6 @@ def required_restarts(settings: Mapping[str, Any]) -> Iterator[Figure]:
 
 def _cluster(name: str, contenders: Mapping[str, Any]) -> Iterator[Figure]:
     ours, theirs = contenders[S3], contenders[ABORTABLE]
-    yield _requests(name, ours)
     for what, key, limit in (
         ("p50 batch", "p50_ms", 0.5),
         ("restart to the first finished batch", "restart_s", 0.25),

@@ -65,7 +65,10 @@ def _large_commit(found: Mapping[str, float]) -> Iterator[Figure]:
         relation="at most",
         unit="s",
     )
-    for kind, key in (("the driver's JVM heap", "heap_bytes"), ("Python's memory", "python_bytes")):
+    for kind, key in (
+        ("the driver's JVM heap", "heap_bytes"),
+        ("Python's own memory", "python_bytes"),
+    ):
         yield Figure(
             name=f"the same, growth of {kind}",
             measured=found[key] / large.TOTAL_BYTES,
