@@ -67,6 +67,8 @@ def test_ctrl_c_is_exit_code_130_and_a_word(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # Where the tests run in a shell's background, they and their children would ignore it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no threads
     )
     deadline = time.monotonic() + 30
     while not (tmp_path / ".holdfast" / "certify").exists() and time.monotonic() < deadline:
