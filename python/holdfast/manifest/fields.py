@@ -5,6 +5,7 @@ The same reading is the check before writing, so nothing is stored that could no
 
 from __future__ import annotations
 
+import base64
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
@@ -160,3 +161,19 @@ def as_integer(low: int, high: int) -> Callable[[object, str], int]:
 
 as_u64 = as_integer(0, U64_MAX)
 as_i64 = as_integer(I64_MIN, I64_MAX)
+
+
+def decode_base64(text: str, what: str) -> bytes:
+    """The bytes of standard, padded base64 in the one form that the seed's readers take.
+
+    Raises:
+        CorruptionError: the text is not that.
+    """
+    try:
+        data = base64.b64decode(text, validate=True)
+    except ValueError as error:
+        raise CorruptionError(f"{what} is not base64", reason=error) from error
+    # Python lets the unused bits of the last character be anything.
+    if base64.b64encode(data[-(len(data) % 3 or 3) :]).decode() != text[-4:]:
+        raise CorruptionError(f"{what} is not base64", reason="unused bits are set")
+    return data

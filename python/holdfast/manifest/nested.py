@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import CorruptionError
-from holdfast.manifest.fields import Fields, as_text
+from holdfast.manifest.fields import Fields, as_text, decode_base64
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -172,19 +171,3 @@ class SinkCommitStatus:
         if isinstance(value, dict) and list(value) == [SinkState.FAILED.value]:
             return cls.failed(as_text(value[SinkState.FAILED.value], what))
         raise CorruptionError(f"{what} is not a sink's status", found=repr(value)[:80])
-
-
-def decode_base64(text: str, what: str) -> bytes:
-    """The bytes of standard, padded base64 in the one form that the seed's readers take.
-
-    Raises:
-        CorruptionError: the text is not that.
-    """
-    try:
-        data = base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError) as error:
-        raise CorruptionError(f"{what} is not base64", reason=error) from error
-    # Python lets the unused bits of the last character be anything.
-    if base64.b64encode(data[-(len(data) % 3 or 3) :]).decode() != text[-4:]:
-        raise CorruptionError(f"{what} is not base64", reason="unused bits are set")
-    return data

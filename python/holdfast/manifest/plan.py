@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 from dataclasses import dataclass, field
 from typing import Any
 
-from holdfast.errors import CorruptionError
-from holdfast.manifest.fields import I64_MAX, Fields
+from holdfast.manifest.fields import I64_MAX, Fields, decode_base64
 from holdfast.manifest.files import FileTable
 from holdfast.pack import decode_batch
 
@@ -58,15 +56,11 @@ class Plan:
     @classmethod
     def from_json(cls, value: object, what: str) -> Plan:
         fields = Fields(value, what)
-        try:
-            pack = base64.b64decode(fields.text("pack"), validate=True)
-        except binascii.Error as error:
-            raise CorruptionError(f"{what} has a pack that is not base64") from error
         number = fields.integer("intent")
         return cls(
             batch=fields.integer("batch", high=I64_MAX),
             number=number,
             files=FileTable.from_json(fields.object("files"), number=number),
-            pack=pack,
+            pack=decode_base64(fields.text("pack"), f"{what}.pack"),
             notes=fields.object("notes").rest(),
         )

@@ -7,7 +7,6 @@ wrote must never pass for damage.
 from __future__ import annotations
 
 import base64
-import binascii
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +21,7 @@ from holdfast.manifest.envelope import (
     writer_from_json,
     writer_to_json,
 )
-from holdfast.manifest.fields import Fields, parse_object
+from holdfast.manifest.fields import Fields, decode_base64, parse_object
 from holdfast.sessions.state import SourceCheckpoint, SourceState
 from holdfast.settings import MIB
 from holdfast.version import VERSION
@@ -131,10 +130,7 @@ def _source(source: SourceCheckpoint) -> dict[str, Any]:
 def _checkpoint(value: object, what: str) -> SourceCheckpoint:
     fields = Fields(value, what)
     sequence, text = fields.integer("sequence"), fields.optional_text("position")
-    try:
-        position = None if text is None else base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError) as error:
-        raise CorruptionError(f"{what} has a position that is not base64") from error
+    position = None if text is None else decode_base64(text, f"{what}.position")
     return SourceCheckpoint(sequence, position)
 
 

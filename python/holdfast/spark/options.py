@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import ConfigError
+from holdfast.manifest.fields import I64_MAX
 from holdfast.settings import KIB, MIB, ChainSettings, RetrySettings
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ STORE = f"{PREFIX}store"
 _STORE_NAME = re.compile(r"[a-z0-9-]+")
 _BYTES = re.compile(r"(\d+)\s*([kmgt]?)(?:i?b)?", flags=re.IGNORECASE)
 _UNITS = {"": 1, "k": KIB, "m": MIB, "g": 1024 * MIB, "t": 1024 * 1024 * MIB}
+_SIGNED_SECONDS_MAX = 7 * 24 * 3600  # S3 signs for no longer
 _WORDS = {"true": True, "false": False}
 
 
@@ -41,6 +43,8 @@ class Key:
     default: str
     parse: Callable[[str], Any]
     meaning: str
+    low: int = 0
+    high: int = I64_MAX
 
 
 KEYS = (
@@ -49,12 +53,14 @@ KEYS = (
         default="100",
         parse=int,
         meaning="checkpoints that are kept, besides tags and clones",
+        low=1,
     ),
     Key(
         name="fullEvery",
         default="64",
         parse=int,
         meaning="every how many checkpoints one lists all files; a start reads at most so many",
+        low=1,
     ),
     Key(
         name="inlineBytes",
@@ -79,6 +85,8 @@ KEYS = (
         default="300",
         parse=int,
         meaning="how long a signed upload or download of a large file may begin",
+        low=1,
+        high=_SIGNED_SECONDS_MAX,
     ),
     Key(
         name="prefetchBytes",
@@ -97,6 +105,7 @@ KEYS = (
         default="7",
         parse=int,
         meaning="how often a request is sent before the store counts as unavailable",
+        low=1,
     ),
     Key(
         name="spool.dir",
@@ -194,14 +203,22 @@ def _store_name(full: str, name: str) -> str:
 
 def _value(key: Key, text: str) -> object:
     try:
-        return key.parse(text)
+        value = key.parse(text)
     except (ValueError, KeyError) as error:
-        raise ConfigError(
-            "a setting has a value that it cannot take",
-            hint=f"the default is {key.default or 'empty'}; {key.meaning}",
-            setting=f"{PREFIX}{key.name}",
-            value=text,
-        ) from error
+        raise _wrong(key, text) from error
+    if type(value) is int and not key.low <= value <= key.high:
+        raise _wrong(key, text, allowed=f"{key.low} to {key.high}")
+    return value
+
+
+def _wrong(key: Key, text: str, **context: str) -> ConfigError:
+    return ConfigError(
+        "a setting has a value that it cannot take",
+        hint=f"the default is {key.default or 'empty'}; {key.meaning}",
+        setting=f"{PREFIX}{key.name}",
+        value=text,
+        **context,
+    )
 
 
 def _unknown(full: str) -> ConfigError:

@@ -1,0 +1,51 @@
+"""Settings of Spark's configuration: read as Spark writes them, or refused by name."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast import ConfigError
+from holdfast.spark.options import PREFIX, parse_options
+
+I64_MAX = 2**63 - 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("retain", "0"),
+        ("retain", "many"),
+        ("fullEvery", "-1"),
+        ("hintEvery", "-1"),
+        ("retryAttempts", "0"),
+        ("ticketSeconds", "0"),
+        ("ticketSeconds", str(7 * 24 * 3600 + 1)),
+        ("largeFileBytes", "-1"),
+        ("inlineBytes", "64 kilobytes"),
+        ("spool.maxBytes", str(I64_MAX + 1)),
+        ("prefetchBytes", f"{2**23}t"),
+        ("validate", "yes"),
+    ],
+)
+def test_a_value_that_cannot_be_is_refused_by_name(name: str, text: str) -> None:
+    """Before anything is opened, with the setting, what was given and what it is for."""
+    with pytest.raises(ConfigError) as refused:
+        parse_options({f"{PREFIX}{name}": text})
+    assert f"setting=`{PREFIX}{name}`" in str(refused.value)
+    assert f"value=`{text}`" in str(refused.value)
+    assert "the default is" in str(refused.value)
+
+
+def test_the_largest_and_the_smallest_are_taken() -> None:
+    """Java's largest long is a size, and nothing at all is one too."""
+    options = parse_options(
+        {
+            f"{PREFIX}spool.maxBytes": str(I64_MAX),
+            f"{PREFIX}prefetchBytes": "0",
+            f"{PREFIX}ticketSeconds": str(7 * 24 * 3600),
+            f"{PREFIX}hintEvery": "0",
+        }
+    )
+    assert options.spool_bytes_max == I64_MAX
+    assert (options.prefetch_bytes, options.chain.hint_every) == (0, 0)
+    assert options.ticket_seconds == 7 * 24 * 3600
