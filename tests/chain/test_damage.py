@@ -7,13 +7,19 @@ newest, the report says why. Deep validation finds every damaged checkpoint.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import base64
+from typing import TYPE_CHECKING, Any
 
+import orjson
 import pytest
 
 from holdfast.chain.read import Reader
 from holdfast.errors import CorruptionError
+from holdfast.manifest.envelope import seal
+from holdfast.manifest.files import FileEntry, FileTable, ObjectRef
+from holdfast.manifest.plan import Plan
 from holdfast.objectstore import MemoryStore
+from holdfast.pack import encode_batch
 from tests.chain.support import chain, file, keys_of, plan, run, upload
 
 if TYPE_CHECKING:
@@ -115,3 +121,45 @@ def test_deep_validation_tells_damaged_from_whole(
         for number, committed in states.items():
             if chain(store).validate(number).valid:
                 assert state(store, number) == committed, (key, number)
+
+
+def resealed(body: bytes, change: Callable[[dict[str, Any]], object]) -> bytes:
+    """A manifest with something else in it, and a checksum that fits."""
+    document = orjson.loads(body)
+    change(document)
+    own = document.pop("holdfast")
+    del own["checksum"]
+    return seal(orjson.dumps({**document, "holdfast": own}), depth=2)
+
+
+def without_bytes(document: dict[str, Any]) -> None:
+    document["operator_states"].clear()
+
+
+def with_other_bytes(document: dict[str, Any]) -> None:
+    document["operator_states"]["holdfast"]["state_b64"] = base64.b64encode(
+        encode_batch([("other", b"bytes")])
+    ).decode()
+
+
+@pytest.mark.parametrize("change", [without_bytes, with_other_bytes])
+def test_a_manifest_that_lacks_what_it_lists_is_not_whole(
+    change: Callable[[dict[str, Any]], object],
+) -> None:
+    """Whoever wrote it, and however well it is sealed."""
+    store = MemoryStore()
+    run(chain(store).claim(), 2)
+    key = chain(store).context.keys.manifest(3)
+    store.put(key, resealed(store.get(key).body, change))
+    checked = chain(store).validate(3)
+    assert not checked.valid
+    assert "bytes" in checked.issues[0]
+    with pytest.raises(CorruptionError, match="bytes"):
+        state(store, 3)
+
+
+def test_a_plan_that_lacks_what_it_lists_is_not_read() -> None:
+    """Not even from the bytes of a live file with the same name."""
+    files = FileTable.of([FileEntry("offsets/1", 1, 0, ObjectRef("inline"))])
+    with pytest.raises(CorruptionError, match="a plan lacks a file's bytes"):
+        Plan(batch=1, number=1, files=files, pack=encode_batch([("offsets/2", b"x")])).contents()

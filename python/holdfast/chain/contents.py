@@ -31,8 +31,7 @@ def read_files(
     absent = wanted - set(visible)
     if absent:
         raise NotFoundError("no such file", query=context.query, path=min(absent))
-    planned = head.shown_plan.contents() if head.shown_plan else {}
-    inline = {**head.inline_contents(wanted), **planned}
+    inline = head.carried(wanted)
     found: dict[str, bytes] = {}
     outside: dict[ObjectRef, list[str]] = {}
     for path in wanted:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from holdfast.errors import CorruptionError
 from holdfast.manifest.facts import Facts
 from holdfast.manifest.recap import Recap, Step, begin_recap
 from holdfast.manifest.record import ChainManifest, Kind
@@ -84,18 +85,38 @@ class Head:
         return self.files if plan is None else {**self.files, **{f.path: f for f in plan.files}}
 
     def inline_contents(self, paths: Iterable[str] | None = None) -> dict[str, memoryview]:
-        """Bytes of the live files that are inside manifests, or of some of them, by path."""
+        """Bytes of the live files that are inside manifests, or of some of them, by path.
+
+        Raises:
+            CorruptionError: a manifest does not carry what it lists.
+        """
         wanted: dict[int, set[str]] = {}
         for path in self.files if paths is None else paths:
             file = self.files.get(path)
             if file is not None and file.ref is not None and file.ref.kind == "inline":
                 wanted.setdefault(file.ref.number, set()).add(path)
-        return {
-            path: body
-            for number, paths in wanted.items()
-            for path, body in decode_views(self.packs[number])
-            if path in paths
-        }
+        found: dict[str, memoryview] = {}
+        for number, named in wanted.items():
+            pack = decode_views(self.packs[number])
+            carried = {path: body for path, body in pack if path in named}
+            if len(carried) < len(named):
+                missing = min(named - set(carried))
+                raise CorruptionError(
+                    "a manifest lacks a file's bytes", number=number, path=missing
+                )
+            found.update(carried)
+        return found
+
+    def carried(self, paths: Iterable[str] | None = None) -> dict[str, bytes | memoryview]:
+        """Bytes of the visible files that came with manifests and the shown plan, by path.
+
+        `paths` are the live files that are wanted; those of the plan always come along.
+
+        Raises:
+            CorruptionError: one did not come.
+        """
+        plan = self.shown_plan
+        return {**self.inline_contents(paths), **(plan.contents() if plan else {})}
 
 
 def _recap_after(recap: Recap | None, entry: ChainManifest) -> Recap | None:

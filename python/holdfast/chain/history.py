@@ -143,6 +143,7 @@ class Validator:
             refs = needed(head)
             self._presence.check(refs)
             if self._deep:
+                head.carried()
                 self._check_hashes(refs, progress)
             if self._deep and parent:
                 _check_parent(self._reader, number)

@@ -68,6 +68,12 @@ class FileTable:
     def __len__(self) -> int:
         return len(self.paths)
 
+    @property
+    def has_inline(self) -> bool:
+        """Whether the bytes of some are beside this table."""
+        distinct = {id(ref): ref for ref in self.refs}.values()
+        return any(ref is not None and ref.kind == "inline" for ref in distinct)
+
     def to_json(self) -> dict[str, Any]:
         """The columns; objects are named by their index in a table of their own."""
         distinct = {id(ref): ref for ref in self.refs}
@@ -89,7 +95,8 @@ class FileTable:
         """Read the columns; inline bytes belong to the manifest with this number.
 
         Raises:
-            CorruptionError: columns of different lengths, a path twice, a value out of range.
+            CorruptionError: columns of different lengths, a path twice or one that a manifest may
+                not hold, a value out of range.
         """
         table: list[ObjectRef | None] = [
             ref_from_json(item, number) for item in fields.array("objects")
@@ -102,6 +109,7 @@ class FileTable:
             raise CorruptionError("a manifest's file columns differ in length", paths=len(paths))
         if len(set(paths)) != len(paths):
             raise CorruptionError("a manifest lists a path twice", paths=len(paths))
+        _require_paths(paths)
         table.append(None)  # which index -1 names
         return cls(paths, sizes, mtimes, list(map(table.__getitem__, indexes)))
 
@@ -115,6 +123,21 @@ def checked_path(path: str) -> str:
     if _BAD_PATH.search(path):
         raise ConfigError("a file needs a relative path", path=ascii(path[:80]))
     return path
+
+
+def _require_paths(paths: list[str]) -> None:
+    """What `checked_path` says of each, in a few looks at all of them."""
+    lines = "\n".join(("", *paths, ""))
+    steps = lines.replace("/\n", "\n").replace("\n", "/")
+    if (
+        lines.count("\n") == len(paths) + 1
+        and steps.isprintable()
+        and not any(bad in steps for bad in ("//", "/./", "/../"))
+    ):
+        return
+    for path in paths:  # a rare character may be a good one
+        if _BAD_PATH.search(path):
+            raise CorruptionError("a manifest lists a path that is none", path=ascii(path[:80]))
 
 
 def _column(fields: Fields, name: str, low: int, high: int) -> list[int]:

@@ -7,6 +7,7 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import Any
 
+from holdfast.errors import CorruptionError
 from holdfast.manifest.fields import I64_MAX, Fields, decode_base64
 from holdfast.manifest.files import FileTable
 from holdfast.pack import decode_batch
@@ -27,8 +28,22 @@ class Plan:
     notes: dict[str, Any] = field(default_factory=dict)
 
     def contents(self) -> dict[str, bytes]:
-        """Bytes of the small files by path."""
-        return dict(decode_batch(self.pack)) if self.pack else {}
+        """Bytes of the small files by path.
+
+        Raises:
+            CorruptionError: the plan lists one that it does not carry.
+        """
+        inline = {
+            path
+            for path, ref in zip(self.files.paths, self.files.refs, strict=True)
+            if ref is not None and ref.kind == "inline"
+        }
+        packed = decode_batch(self.pack) if self.pack else ()
+        found = {path: body for path, body in packed if path in inline}
+        if len(found) < len(inline):
+            missing = min(inline - set(found))
+            raise CorruptionError("a plan lacks a file's bytes", batch=self.batch, path=missing)
+        return found
 
     def digest(self) -> str:
         """Equal for plans that read the same: paths and bytes count, times do not."""

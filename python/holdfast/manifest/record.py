@@ -168,7 +168,11 @@ def decode_chain_manifest(data: bytes, *, number: int | None, query: str) -> Cha
             found=record.query,
             expected=query,
         )
-    return ChainManifest(manifest=manifest, record=record, sha256=hashlib.sha256(data).hexdigest())
+    entry = ChainManifest(manifest=manifest, record=record, sha256=hashlib.sha256(data).hexdigest())
+    state = manifest.operator_states.get(OPERATOR)
+    if record.files.has_inline and not (state and state.state_b64):
+        raise CorruptionError(f"{what} lists files whose bytes it does not carry")
+    return entry
 
 
 def _record(own: Fields, number: int) -> Record:

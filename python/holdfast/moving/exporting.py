@@ -100,8 +100,7 @@ class _Work:
         self._root = root
         self._progress = progress
         self._last = commits_path(head.batch)
-        planned = head.shown_plan.contents() if head.shown_plan else {}
-        self._inline = {**head.inline_contents(), **planned}
+        self._inline = head.carried()
 
     def write(self, files: list[FileEntry]) -> None:
         """All of them, an object at a time; the one that says "committed" after all others."""

@@ -15,7 +15,7 @@ from holdfast.errors import NotFoundError
 from holdfast.pack import decode_batch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     from holdfast.chain import Chain, Head
     from holdfast.manifest import ObjectRef
@@ -47,7 +47,7 @@ class Shown:
         """Write down every visible file, and the segment with those that need no request."""
         head = self._head()
         visible = head.visible()
-        bodies = _inside_manifests(head)
+        bodies = head.carried()
         segment, places = "", {}
         if bodies:
             segment, offsets = self._spool.write_segment(bodies.values())
@@ -121,7 +121,7 @@ class Shown:
     def _bring(self, ref: ObjectRef) -> Fetched:
         head = self._head()
         if ref.kind == "inline":
-            entries = _inside_manifests(head)
+            entries = head.carried()
             wanted = {path: body for path, body in entries.items() if self.entry(path).ref == ref}
         else:
             packed = decode_batch(self._chain.read_object(ref))
@@ -139,10 +139,3 @@ class Shown:
 
 def _names(file: FileEntry | None, ref: ObjectRef) -> bool:
     return file is not None and file.ref == ref
-
-
-def _inside_manifests(head: Head) -> Mapping[str, bytes | memoryview]:
-    """Bytes of the visible files that came with the manifests and the shown plan."""
-    plan = head.shown_plan
-    planned = plan.contents() if plan else {}
-    return {**head.inline_contents(), **planned}
