@@ -18,6 +18,7 @@ KEY_BYTES_MAX = 1024
 LIST_PAGE_MAX = 1000
 CERTIFICATE_KEY = ".holdfast/certificate.json"
 BATCH_FLUSH_BYTES = 8 * MIB
+PRESIGN_SECONDS_MAX = 7 * 24 * 3600  # S3 signs for no longer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

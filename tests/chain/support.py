@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import zlib
 from typing import TYPE_CHECKING, Any
 
 from holdfast.chain import Chain, ChainWriter, Committed, NewFile
@@ -77,7 +78,8 @@ def upload(store: ObjectStore, path: str, *, claim: int, body: bytes) -> NewFile
     key = keys.file(claim, path)
     store.put(key, body)
     digest = hashlib.sha256(body).hexdigest()
-    ref = ObjectRef("file", key.removeprefix(keys.root), len(body), digest)
+    relative = key.removeprefix(keys.root)
+    ref = ObjectRef("file", relative, len(body), digest, crc32=zlib.crc32(body))
     return NewFile(path=path, mtime_ms=1, uploaded=ref)
 
 

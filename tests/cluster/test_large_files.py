@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import boto3
 import pytest
+from py4j.protocol import Py4JJavaError
 
 from tests.cluster import probes
 from tests.faults.proxy import FaultProxy, fault_proxy
@@ -75,6 +76,9 @@ class Site:
         for chunk in body.iter_chunks(MIB):
             digest.update(chunk)
         return digest.hexdigest()
+
+    def overwrite(self, key: str, body: bytes) -> None:
+        self._client.put_object(Bucket=self._bucket, Key=key, Body=body)
 
     def unfinished(self, key: str) -> int:
         """Uploads in parts that were begun for this key, and neither finished nor aborted."""
@@ -153,3 +157,11 @@ def test_a_download_is_tried_again(site: Site, act: Act) -> None:
     rule = Rule(act=act, verb="get", key=".*/files/.*")
     assert site.read(f"down-{act.name}", rule) == digest
     assert len(site.sent("get")) == 2
+
+
+def test_other_bytes_than_were_written_are_refused(site: Site) -> None:
+    """By the executor that reads them, whoever put them there."""
+    site.write("other", 2 * MIB)
+    site.overwrite(site.sent("put")[0], bytes(2 * MIB))
+    with pytest.raises(Py4JJavaError, match="CorruptionError: an object is not what was written"):
+        site.read("other")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from holdfast.errors import ConfigError, CorruptionError
 from holdfast.manifest.fields import Fields
-from holdfast.manifest.files import FileTable, checked_path
+from holdfast.manifest.files import FileTable, ObjectRef, checked_path, ref_from_json, ref_to_json
 
 PATHS = st.lists(st.text(alphabet="a./\n\t\x7f\u2028é", max_size=5), unique=True, max_size=4)
 
@@ -42,3 +42,19 @@ def test_all_at_once_are_read_as_one_by_one(paths: list[str]) -> None:
     except CorruptionError:
         read = None
     assert (read == paths) == all(map(is_good, paths))
+
+
+@pytest.mark.parametrize("crc32", [None, 0, 2**32 - 1])
+def test_a_large_files_second_hash_is_kept(crc32: int | None) -> None:
+    """A manifest of an earlier version has none."""
+    stored = ref_to_json(ObjectRef("file", "files/1/x", 9, "ab" * 32, crc32=crc32))
+    assert stored.get("crc32") == crc32
+    assert ref_from_json(stored, 1).crc32 == crc32
+
+
+@pytest.mark.parametrize("crc32", [-1, 2**32, "7", 0.5, True])
+def test_a_second_hash_that_is_none_is_not_read(crc32: object) -> None:
+    """It would pass for damage to the file."""
+    stored = ref_to_json(ObjectRef("file", "files/1/x", 9, "ab" * 32))
+    with pytest.raises(CorruptionError, match="wrong field"):
+        ref_from_json({**stored, "crc32": crc32}, 1)

@@ -70,7 +70,7 @@ def _side() -> PythonSide:
 
 def _seeds() -> tuple[bytes, ...]:
     journal = "f\toffsets/2\t1700\t3\tshim-1\t0\nd\tstate/0/1\t1700\nx\toffsets/0\n"
-    large = f"o\tstate/0/0/2.zip\t1700\t4096\t{'ab' * 32}\tcheckpoints/files/000001/x\n"
+    large = f"o\tstate/0/0/2.zip\t1700\t4096\t{'ab' * 32}\t7\tcheckpoints/files/000001/x\n"
     thread = (
         "stream execution thread for name [id = 0190b6d5-3b7c-7def-8123-456789abcdef, runId = x]"
     )
@@ -81,7 +81,13 @@ def _seeds() -> tuple[bytes, ...]:
         ["intent", "/orders", 1, 2, journal],
         ["commit", "/orders", 1, 2, journal + large],
         ["fetch", "/orders", 1, "state/0/0/1.delta", ""],
-        ["fetch", "/orders", 1, "state/0/0/2.zip", f"4096 {'ab' * 32} checkpoints/files/000001/x"],
+        [
+            "fetch",
+            "/orders",
+            1,
+            "state/0/0/2.zip",
+            f"4096 {'ab' * 32} 7 checkpoints/files/000001/x",
+        ],
         ["sign", "/orders", 1, 4096, "ab" * 32, ""],
         ["finish", "/orders", 1, "checkpoints/files/000001/x", "e1 e2"],
         ["end", "/orders", 7],

@@ -55,7 +55,7 @@ _OFFSETS_V2 = _OFFSETS.replace(b"v1", b"v2").replace(b'{"logOffset', b'orders:{"
 _PATHS = b"metadata\noffsets/7\nsources/0/9.compact\nstate/0/1/7.delta\nstate/0/1/left/9_ab.zip"
 _JOURNAL = (
     b"f\tstate/0/1/2.delta\t1700000000000\t46\tsegment-1\t120\n"
-    b"o\tstate/0/1/2.zip\t1700000000000\t4096\t" + b"ab" * 32 + b"\tcheckpoints/files/1/x\n"
+    b"o\tstate/0/1/2.zip\t1700000000000\t4096\t" + b"ab" * 32 + b"\t7\tcheckpoints/files/1/x\n"
     b"d\tstate/0/1\t1700000000000\nx\toffsets/1\nl\tstate/0/1\t2\t15\n"
 )
 _THREAD = (

@@ -125,7 +125,7 @@ def test_nothing_may_follow_a_message(running: Running) -> None:
 @pytest.mark.parametrize("length", [-1, 2**20 + 1, 2**31 - 1])
 def test_a_length_is_not_believed(running: Running, length: int) -> None:
     """Nothing is reserved for what is not there."""
-    head = b"\x01" + number(1) + b"\x00" + bytes([wire.STAT])
+    head = bytes([wire.VERSION]) + number(1) + b"\x00" + bytes([wire.STAT])
     assert "impossible length" in running.desk.refused(head + struct.pack(">i", length) + b"q")
 
 
@@ -197,11 +197,15 @@ def test_only_queries_that_the_driver_has_opened_are_shown(
 def test_a_large_file_is_published_only_with_its_ticket(running: Running, key: str) -> None:
     """Or an executor could name any key, and be given a ticket to read it."""
     fields = (number(running.writer), flag(True), flag(False))
-    forged = message(wire.PUBLISH, "q/big", *fields, text(key), number(1), text(SHA256))
+    hashes = (text(SHA256), number(7))
+    forged = message(wire.PUBLISH, "q/big", *fields, text(key), number(1), *hashes)
     assert "no ticket was given" in running.desk.refused(forged)
     signed = running.desk.ticket(running.sign())[1]
-    other = message(wire.PUBLISH, "q/big", *fields, text(signed), number(2), text(SHA256))
+    other = message(wire.PUBLISH, "q/big", *fields, text(signed), number(2), *hashes)
     assert "no ticket was given" in running.desk.refused(other)
+    wrong = (text(SHA256), number(1 << 32))
+    forged = message(wire.PUBLISH, "q/big", *fields, text(signed), number(1), *wrong)
+    assert "a CRC-32 that is none" in running.desk.refused(forged)
     assert running.desk.ask(message(wire.STAT, "q/big"))[0] == wire.ABSENT
 
 

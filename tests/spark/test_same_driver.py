@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import holdfast
+from holdfast.chain import NewFile
 from tests.spark.orders import counts_by_sku, write_orders
 from tests.spark.queries import (
     count_writer,
@@ -16,6 +17,7 @@ from tests.spark.queries import (
     read_doubled,
     run_to_end,
 )
+from tests.trust import trusted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -158,3 +160,19 @@ def test_state_and_its_metadata_can_be_read(
     chain = holdfast.Chain(holdfast.open_store(holdfast.status(query).store), "orders")
     kinds = [each.entry.record.kind.value for each in chain.history() if each.entry]
     assert kinds == ["claim", "commit", "commit"]
+
+
+def test_another_store_has_other_queries(spark: SparkSession, tmp_path: Path) -> None:
+    """Of the same name and as many checkpoints, read a moment later in the same session."""
+    found = []
+    for store in ("first", "second"):
+        url = trusted((tmp_path / store).as_uri())
+        chain = holdfast.Chain(holdfast.open_store(url), "orders")
+        writer = chain.claim()
+        writer.intent(0, [NewFile(path="offsets/0", mtime_ms=1, body=store.encode())])
+        writer.commit(0, [NewFile(path="commits/0", mtime_ms=1, body=b"v1")])
+        spark.conf.set("spark.holdfast.store", url)
+        holdfast.enable(spark)
+        read = spark.read.format("binaryFile").load(f"{LOCATION}/offsets/0").collect()
+        found.append(bytes(read[0]["content"]))
+    assert found == [b"first", b"second"]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+VERSION = 2
 STAT, LIST, OPEN, MKDIRS, PUBLISH, RENAME, DELETE, SIGN, SETTINGS, LOADED, FINISH = range(1, 12)
 OK, ABSENT, AGAIN, NOT_FOUND, EXISTS, NOT_EMPTY, NOT_DIRECTORY, ERROR = range(8)
 FINAL = {OK, ABSENT, NOT_FOUND, EXISTS, NOT_EMPTY, NOT_DIRECTORY, ERROR}
@@ -32,7 +33,7 @@ def flag(value: bool) -> bytes:  # noqa: FBT001 - as on the wire
 
 def message(kind: int, path: str, *fields: bytes, store: str = "") -> bytes:
     """As `Executor.java` writes it."""
-    head = b"\x01" + number(next(_NONCES)) + b"\x00" + bytes([kind])
+    head = bytes([VERSION]) + number(next(_NONCES)) + b"\x00" + bytes([kind])
     return head + text(store) + text(path) + b"".join(fields)
 
 

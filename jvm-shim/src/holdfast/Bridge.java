@@ -22,13 +22,13 @@ public final class Bridge {
   }
 
   /** Python is ready to decide; a second call replaces the first. */
-  public static void attach(PythonSide python, long spoolBytesMax, long largeBytes)
+  public static void attach(PythonSide python, long spoolBytesMax, long largeBytes, long stores)
       throws IOException {
     Driver driver = Registry.driver();
     if (driver == null) {
       throw new HoldfastException("BridgeError: the Holdfast plugin is not loaded");
     }
-    driver.attach(new Driver.Side(python, spoolBytesMax, largeBytes));
+    driver.attach(new Driver.Side(python, spoolBytesMax, largeBytes, stores));
   }
 
   /** How many messages of executors of each kind this driver has answered. */

@@ -7,26 +7,33 @@ final class Content {
   final String key;
   final long size;
   final String sha256;
+  final long crc32;
 
-  private Content(byte[] bytes, int count, String key, long size, String sha256) {
+  private Content(byte[] bytes, int count, String key, long size, String sha256, long crc32) {
     this.bytes = bytes;
     this.count = count;
     this.key = key;
     this.size = size;
     this.sha256 = sha256;
+    this.crc32 = crc32;
   }
 
   /** The first {@code count} of these bytes, which are not changed any more. */
   static Content small(byte[] bytes, int count) {
-    return new Content(bytes, count, null, count, null);
+    return new Content(bytes, count, null, count, null, -1);
   }
 
   /** An object that is durable already. */
-  static Content object(String key, long size, String sha256) {
-    return new Content(null, 0, key, size, sha256);
+  static Content object(String key, long size, String sha256, long crc32) {
+    return new Content(null, 0, key, size, sha256, crc32);
   }
 
   boolean isObject() {
     return key != null;
+  }
+
+  /** An object as Python is told of it. */
+  String text() {
+    return size + " " + sha256 + " " + crc32 + " " + key;
   }
 }

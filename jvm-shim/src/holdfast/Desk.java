@@ -181,6 +181,7 @@ final class Desk {
     return out.text("").done();
   }
 
+  /** From the query as the task was shown it: what is current is asked where a job begins. */
   private byte[] open(Query query, String path, long nonce) throws IOException {
     byte[] bytes = query.local(path);
     if (bytes != null) {
@@ -190,7 +191,7 @@ final class Desk {
         nonce,
         () -> {
           try {
-            Source source = driver.open(query.root.child(path), query.writer);
+            Source source = query.open(path);
             return source.ticket != null
                 ? ticket(source.ticket)
                 : new Wire.Out().octet(Wire.OK).flag(true).body(source.bytes, source.bytes.length).done();
@@ -209,7 +210,10 @@ final class Desk {
       byte[] bytes = in.body();
       content = Content.small(bytes, bytes.length);
     } else {
-      content = Content.object(in.text(), in.number(), in.text());
+      content = Content.object(in.text(), in.number(), in.text(), in.number());
+      if (content.crc32 >>> 32 != 0) {
+        return failed("BridgeError: a large file has a CRC-32 that is none: " + path);
+      }
     }
     in.end();
     if (Gate.of(path) != null) {

@@ -31,9 +31,13 @@ final class Driver implements Namespace {
     metrics.register("queries", (Gauge<Integer>) queries::size);
   }
 
-  /** Python is there, with its settings; null takes it away. */
+  /** Python is there, with its settings; null takes it away. Views are of the stores before. */
   void attach(Side side) {
+    Side before = this.side;
     this.side = side;
+    if (before != null && side != null && before.stores != side.stores) {
+      queries.values().removeIf(query -> !query.isClaim());
+    }
   }
 
   @Override
@@ -54,19 +58,7 @@ final class Driver implements Namespace {
     if (query == null) {
       throw new FileNotFoundException(at + " does not exist");
     }
-    String path = at.below(query.root.path);
-    byte[] bytes = query.local(path);
-    if (bytes == null) {
-      Reply reply = query.fetch(path);
-      if (reply.is("ticket")) {
-        return Source.of(new Ticket(reply), () -> open(at, writer));
-      }
-      bytes = query.local(path);
-    }
-    if (bytes == null) {
-      throw new HoldfastException("BridgeError: Python fetched a file that is not there: " + at);
-    }
-    return Source.of(bytes);
+    return query.open(at.below(query.root.path));
   }
 
   @Override
@@ -335,16 +327,18 @@ final class Driver implements Namespace {
     return locks.computeIfAbsent(key, absent -> new Object());
   }
 
-  /** The Python side and what it said of sizes. */
+  /** The Python side, what it said of sizes, and how often its stores have changed. */
   static final class Side {
     final PythonSide python;
     final long spoolBytesMax;
     final long largeBytes;
+    final long stores;
 
-    Side(PythonSide python, long spoolBytesMax, long largeBytes) {
+    Side(PythonSide python, long spoolBytesMax, long largeBytes, long stores) {
       this.python = python;
       this.spoolBytesMax = spoolBytesMax;
       this.largeBytes = largeBytes;
+      this.stores = stores;
     }
   }
 }

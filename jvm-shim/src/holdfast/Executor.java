@@ -13,7 +13,7 @@ import org.apache.spark.api.plugin.PluginContext;
 
 /** The files as an executor reaches them: it asks the driver, and keeps what it may need next. */
 final class Executor implements Namespace {
-  private static final long WAIT_MS_MIN = 4;
+  private static final long WAIT_MS_MIN = 2;
   private static final long WAIT_MS_MAX = 100;
   private static final long PATIENCE_MS = 600_000;
 
@@ -74,6 +74,7 @@ final class Executor implements Namespace {
     Wire.Out out = message(Wire.PUBLISH, at).number(writer).flag(overwrite);
     if (content.isObject()) {
       out.flag(false).text(content.key).number(content.size).text(content.sha256);
+      out.number(content.crc32);
     } else {
       out.flag(true).body(content.bytes, content.count);
     }

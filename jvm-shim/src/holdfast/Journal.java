@@ -4,7 +4,7 @@ package holdfast;
  * What changed in a query since Python was last told, one line for each change, in order.
  *
  * <p>Tab-separated: {@code f path modified size segment offset} (small, in the spool),
- * {@code o path modified size sha256 key} (large, on the store), {@code d path modified},
+ * {@code o path modified size sha256 crc32 key} (large, on the store), {@code d path modified},
  * {@code x path} (gone). Guarded by its query.
  */
 final class Journal {
@@ -14,7 +14,8 @@ final class Journal {
     lines.append(content.isObject() ? 'o' : 'f').append('\t').append(path);
     lines.append('\t').append(entry.modifiedMs).append('\t').append(entry.size);
     if (content.isObject()) {
-      lines.append('\t').append(content.sha256).append('\t').append(content.key);
+      lines.append('\t').append(content.sha256).append('\t').append(content.crc32);
+      lines.append('\t').append(content.key);
     } else {
       Place place = entry.place;
       lines.append('\t').append(place == null ? "-" : place.segment.name());

@@ -89,10 +89,27 @@ final class Query {
     return place == null ? null : place.read(entry.size);
   }
 
+  /** A small file's bytes, from the store if they are not here, or a ticket for a large one. */
+  Source open(String path) throws IOException {
+    byte[] bytes = local(path);
+    if (bytes == null) {
+      Reply reply = fetch(path);
+      if (reply.is("ticket")) {
+        return Source.of(new Ticket(reply), () -> open(path));
+      }
+      bytes = local(path);
+    }
+    if (bytes == null) {
+      throw new HoldfastException(
+          "BridgeError: Python fetched a file that is not there: " + root.child(path));
+    }
+    return Source.of(bytes);
+  }
+
   /** Ask Python for a file: its bytes come into the spool, or the answer is a ticket for them. */
-  Reply fetch(String path) throws IOException {
+  private Reply fetch(String path) throws IOException {
     Content object = requireFile(path).object;
-    String known = object == null ? "" : object.size + " " + object.sha256 + " " + object.key;
+    String known = object == null ? "" : object.text();
     Reply reply = Reply.of(python.fetch(root.key(), claim, path, known));
     if (reply.is("ok")) {
       take(reply);

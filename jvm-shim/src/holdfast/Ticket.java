@@ -7,16 +7,18 @@ import java.util.Map;
 /**
  * Permission to move one object of known size and hash: an HTTP request that the driver signed, or
  * a path on a shared disk. Fields of the answer: kind ({@code http}, {@code parts}, {@code file},
- * {@code none}), key, size, sha256, address, staging path; then {@code name: value} headers, or of
+ * {@code none}), key, size, SHA-256, CRC-32 (-1: not known), address, staging path; then {@code name: value} headers, or of
  * {@code parts} a line for each part: its address and headers, tab-separated.
  */
 final class Ticket {
   static final int LINES_MAX = 20_000;
+  private static final int FIXED = 7;
 
   final String kind;
   final String key;
   final long size;
   final String sha256;
+  final long crc32;
   final String address;
   final String staging;
   final Map<String, String> headers = new LinkedHashMap<>();
@@ -28,7 +30,7 @@ final class Ticket {
   }
 
   Ticket(String[] lines) throws IOException {
-    if (lines.length < 6) {
+    if (lines.length < FIXED) {
       throw new HoldfastException("BridgeError: a ticket is too short");
     }
     this.lines = lines;
@@ -36,17 +38,19 @@ final class Ticket {
     key = lines[1];
     size = Reply.parse(lines[2]);
     sha256 = lines[3];
-    address = lines[4];
-    staging = lines[5];
-    for (int line = 6; line < lines.length && !isParts(); line++) {
+    crc32 = Reply.parse(lines[4]);
+    address = lines[5];
+    staging = lines[6];
+    for (int line = FIXED; line < lines.length && !isParts(); line++) {
       addHeader(headers, lines[line]);
     }
   }
 
   /** The put of one part, counted from 0. */
   Ticket part(int number, long partSize) throws IOException {
-    String[] fields = lines[6 + number].split("\t");
-    Ticket part = new Ticket(new String[] {"http", key, "" + partSize, sha256, fields[0], ""});
+    String[] fields = lines[FIXED + number].split("\t");
+    String size = Long.toString(partSize);
+    Ticket part = new Ticket(new String[] {"http", key, size, sha256, "-1", fields[0], ""});
     for (int field = 1; field < fields.length; field++) {
       addHeader(part.headers, fields[field]);
     }
@@ -54,7 +58,7 @@ final class Ticket {
   }
 
   int parts() {
-    return lines.length - 6;
+    return lines.length - FIXED;
   }
 
   boolean isParts() {

@@ -97,14 +97,14 @@ final class Transfer {
   }
 
   private static void get(Ticket ticket, File file) throws IOException {
-    Digest digest = new Digest();
+    Check check = new Check(ticket);
     long received = 0;
     try (InputStream in = input(ticket);
         OutputStream out = new FileOutputStream(file)) {
       byte[] buffer = new byte[BUFFER_BYTES];
       for (int count = in.read(buffer); count >= 0; count = in.read(buffer)) {
         out.write(buffer, 0, count);
-        digest.add(buffer, count);
+        check.add(buffer, count);
         received += count;
       }
     } catch (HoldfastException told) {
@@ -117,11 +117,11 @@ final class Transfer {
           "UnavailableError: a large file breaks off: " + ticket.key + " after " + received + " of "
               + ticket.size + " bytes");
     }
-    String actual = digest.hex();
-    if (received != ticket.size || !actual.equals(ticket.sha256)) {
+    String actual = check.actual();
+    if (received != ticket.size || !actual.equals(check.expected)) {
       throw new HoldfastException(
           "CorruptionError: an object is not what was written: " + ticket.key + " has " + received
-              + " bytes and hash " + actual + ", not " + ticket.size + " and " + ticket.sha256);
+              + " bytes and " + actual + ", not " + ticket.size + " and " + check.expected);
     }
   }
 

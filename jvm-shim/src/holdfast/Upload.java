@@ -40,7 +40,7 @@ final class Upload {
           return null;
         }
         transfer(ticket, hashes);
-        return Content.object(ticket.key, size, hashes.whole);
+        return Content.object(ticket.key, size, hashes.whole, hashes.crc32);
       } catch (InterruptedIOException stopped) {
         throw stopped;
       } catch (IOException error) {

@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
  * it, and Spark ends the executor. Every length is checked before it is believed.
  */
 final class Wire {
-  static final byte VERSION = 1;
+  static final byte VERSION = 2;
 
   static final byte STAT = 1;
   static final byte LIST = 2;

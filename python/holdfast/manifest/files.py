@@ -7,11 +7,11 @@ whole columns are read and checked without a Python statement per file.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from holdfast.errors import ConfigError, CorruptionError
-from holdfast.manifest.fields import I64_MAX, Fields
+from holdfast.manifest.fields import I64_MAX, U32_MAX, Fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -30,6 +30,7 @@ class ObjectRef:
 
     A key is relative to the chain's root; one that starts with "/" to the store's (clones).
     `number` is that of the manifest which carries an inline pack; it is known, not stored.
+    `crc32` is a second, cheaper check of a large file, and no part of what it is.
     """
 
     kind: ObjectKind
@@ -37,6 +38,7 @@ class ObjectRef:
     size: int = 0
     sha256: str = ""
     number: int = 0
+    crc32: int | None = field(default=None, compare=False)
 
 
 class FileEntry(NamedTuple):
@@ -151,7 +153,8 @@ def ref_to_json(ref: ObjectRef) -> dict[str, Any]:
     """An object as JSON; that of an inline one needs the number beside it."""
     if ref.kind == "inline":
         return {"kind": ref.kind}
-    return {"kind": ref.kind, "key": ref.key, "size": ref.size, "sha256": ref.sha256}
+    stored = {"kind": ref.kind, "key": ref.key, "size": ref.size, "sha256": ref.sha256}
+    return stored if ref.crc32 is None else {**stored, "crc32": ref.crc32}
 
 
 def ref_from_json(value: object, number: int) -> ObjectRef:
@@ -167,4 +170,5 @@ def ref_from_json(value: object, number: int) -> ObjectRef:
         raise fields.wrong("key", "a relative key", key)
     if not _SHA256.fullmatch(sha256):
         raise fields.wrong("sha256", "64 hexadecimal digits", sha256)
-    return ObjectRef(kind, key, fields.integer("size"), sha256)
+    crc32 = fields.optional_integer("crc32", high=U32_MAX)
+    return ObjectRef(kind, key, fields.integer("size"), sha256, crc32=crc32)

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from dataclasses import dataclass
+import zlib
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.chain import Head, NewFile
@@ -160,6 +161,7 @@ class _Work:
     def _put_large(self, file: ObjectMeta) -> None:
         with self._origin.mapped(file) as view:
             ref = self._put("file", view, self._context.nonces())
+            ref = replace(ref, crc32=zlib.crc32(view))
         self._entries[file.key] = FileEntry(file.key, file.size, file.modified_ms, ref)
         self._progress(file.size)
 

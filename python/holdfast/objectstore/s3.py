@@ -64,7 +64,7 @@ from holdfast.objectstore.s3answers import read_blob, read_meta, read_page
 from holdfast.objectstore.s3body import sendable
 from holdfast.objectstore.s3errors import RETRIABLE_CODES, Answer, Asked, Verb, meaning
 from holdfast.objectstore.s3parts import PartedUploads
-from holdfast.settings import LIST_PAGE_MAX, S3Settings
+from holdfast.settings import LIST_PAGE_MAX, PRESIGN_SECONDS_MAX, S3Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -81,7 +81,6 @@ if TYPE_CHECKING:
 _MODELS = create_loader()  # shared: a client of its own reads a megabyte of JSON
 _DELETE_KEYS_MAX = 1000
 _EMPTY_PAGES_MAX = 1000
-_PRESIGN_SECONDS_MAX = 7 * 24 * 3600
 _UNREADABLE_STATUS = 416
 _HEAD_STATUSES_WITHOUT_REASON = frozenset({301, 307, 400, 401, 403})
 _NO_CREDENTIALS = (
@@ -239,7 +238,7 @@ class S3Store:
     def presign(
         self, method: Literal["GET", "PUT"], key: str, *, expires_s: int = 300, sha256: str = ""
     ) -> Presigned:
-        if not 0 < expires_s <= _PRESIGN_SECONDS_MAX:
+        if not 0 < expires_s <= PRESIGN_SECONDS_MAX:
             raise ConfigError("a presigned URL lasts 1 second to 7 days", expires_s=expires_s)
         expires_at_ms = self._clock.now_ms() + expires_s * 1000
         params = {"Bucket": self._bucket, "Key": check_key(self._prefix + check_key(key))}

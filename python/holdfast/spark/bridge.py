@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 JavaError = Py4JJavaError
 _SINK_FIELDS = {"source": "sink", "outputMode": "output mode"}
 _LISTENERS_MS = 1000
-_OBJECT = re.compile(r"([0-9]{1,18}) ([0-9a-f]{64}) (.+)")  # size, SHA-256, key
+_OBJECT = re.compile(r"([0-9]{1,18}) ([0-9a-f]{64}) ([0-9]{1,10}) (.+)")  # size, hashes, key
 _PLUGIN = "holdfast.HoldfastPlugin"
 _LOG = logging.getLogger("holdfast")
 
@@ -139,7 +139,7 @@ def attach(spark: SparkSession, host: Host) -> None:
     ensure_callback_server_started(context._gateway)  # type: ignore[no-untyped-call]  # noqa: SLF001 - PySpark has no public way
     options = host.options
     _shim(context._jvm).attach(  # noqa: SLF001 - as above
-        PythonSide(host), options.spool_bytes_max, options.large_file_bytes
+        PythonSide(host), options.spool_bytes_max, options.large_file_bytes, host.store_changes
     )
 
 
@@ -250,6 +250,7 @@ def _ticket(ticket: Ticket) -> str:
         ticket.key,
         ticket.size,
         ticket.sha256,
+        -1 if ticket.crc32 is None else ticket.crc32,
         ticket.address,
         ticket.staging,
         *(f"{name}: {value}" for name, value in ticket.headers.items()),
@@ -269,7 +270,7 @@ def _object(text: str) -> ObjectRef | None:
     found = _OBJECT.fullmatch(text)
     if found is None:
         raise BridgeError("the JVM names an object that is none", hint="report it", object=text)
-    return ObjectRef("file", found[3], int(found[1]), found[2])
+    return ObjectRef("file", found[4], int(found[1]), found[2], crc32=int(found[3]))
 
 
 def _lines(word: str, *fields: object) -> str:

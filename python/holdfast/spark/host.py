@@ -79,6 +79,11 @@ class Host:
     def options(self) -> Options:
         return self._stores.options
 
+    @property
+    def store_changes(self) -> int:
+        """How often a store's URL has changed; what was read before is of another store."""
+        return self._stores.changes
+
     def recover(self, store: str, path: str, *, known: int) -> Recovered | int | None:
         """For reading: the query that has this path; `known` if that is still the newest.
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from holdfast.chain import NewFile
 from holdfast.errors import BridgeError
 from holdfast.manifest import ObjectRef
+from holdfast.manifest.fields import U32_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,11 +40,12 @@ class Uploaded:
     modified_ms: int
     size: int
     sha256: str
+    crc32: int
     key: str
 
     def new_file(self, path: str, spool: SpoolDirectory) -> NewFile:
         del spool
-        ref = ObjectRef("file", self.key, self.size, self.sha256)
+        ref = ObjectRef("file", self.key, self.size, self.sha256, crc32=self.crc32)
         return NewFile(path=path, mtime_ms=self.modified_ms, uploaded=ref)
 
 
@@ -56,6 +58,13 @@ class Directory:
     def new_file(self, path: str, spool: SpoolDirectory) -> NewFile:
         del spool
         return NewFile(path=path, mtime_ms=self.modified_ms)
+
+
+def _crc32(text: str) -> int:
+    value = int(text)
+    if not 0 <= value <= U32_MAX:
+        raise ValueError(text)
+    return value
 
 
 class Pending:
@@ -95,8 +104,8 @@ class Pending:
         match fields:
             case ["f", path, modified, size, segment, offset]:
                 self._add(path, Spooled(int(modified), int(size), segment, int(offset)))
-            case ["o", path, modified, size, sha256, key]:
-                self._add(path, Uploaded(int(modified), int(size), sha256, key))
+            case ["o", path, modified, size, sha256, crc32, key]:
+                self._add(path, Uploaded(int(modified), int(size), sha256, _crc32(crc32), key))
             case ["d", path, modified]:
                 self._add(f"{path}/", Directory(int(modified)))
             case ["x", path]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import ConfigError
 from holdfast.manifest.fields import I64_MAX
-from holdfast.settings import KIB, MIB, ChainSettings, RetrySettings
+from holdfast.settings import KIB, MIB, PRESIGN_SECONDS_MAX, ChainSettings, RetrySettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -19,7 +19,6 @@ STORE = f"{PREFIX}store"
 _STORE_NAME = re.compile(r"[a-z0-9-]+")
 _BYTES = re.compile(r"(\d+)\s*([kmgt]?)(?:i?b)?", flags=re.IGNORECASE)
 _UNITS = {"": 1, "k": KIB, "m": MIB, "g": 1024 * MIB, "t": 1024 * 1024 * MIB}
-_SIGNED_SECONDS_MAX = 7 * 24 * 3600  # S3 signs for no longer
 _WORDS = {"true": True, "false": False}
 
 
@@ -86,7 +85,7 @@ KEYS = (
         parse=int,
         meaning="how long a signed upload or download of a large file may begin",
         low=1,
-        high=_SIGNED_SECONDS_MAX,
+        high=PRESIGN_SECONDS_MAX,
     ),
     Key(
         name="prefetchBytes",

@@ -20,6 +20,7 @@ class Stores:
 
     def __init__(self, options: Options, writer: Writer, clock: Clock) -> None:
         self.options = options
+        self.changes = 0
         self._writer = writer
         self._clock = clock
         self._lock = threading.Lock()
@@ -30,8 +31,10 @@ class Stores:
         """Other settings; a store whose URL has changed is opened again at its next use."""
         with self._lock:
             old, new = self.options.stores, options.stores
-            for name in [name for name in self._opened if old.get(name) != new.get(name)]:
+            changed = [name for name in self._opened if old.get(name) != new.get(name)]
+            for name in changed:
                 del self._opened[name]
+            self.changes += bool(changed)
             self.options = options
 
     def open(self, name: str) -> ObjectStore:

@@ -35,6 +35,7 @@ class Ticket:
     key: str = ""
     size: int = 0
     sha256: str = ""
+    crc32: int | None = None
     address: str = field(default="", repr=False)
     staging: str = field(default="", repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -130,6 +131,7 @@ def download_ticket(context: Context, ref: ObjectRef, seconds: int) -> Ticket:
         key=ref.key,
         size=ref.size,
         sha256=ref.sha256,
+        crc32=ref.crc32,
         address=address,
         headers=headers,
     )

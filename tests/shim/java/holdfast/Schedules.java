@@ -19,7 +19,7 @@ final class Schedules {
   private final Driver driver = new Driver(new Configuration(false), new MetricRegistry());
 
   private Schedules() {
-    driver.attach(new Driver.Side(python, 1 << 28, 1 << 20));
+    driver.attach(new Driver.Side(python, 1 << 28, 1 << 20, 0));
   }
 
   public static void main(String[] arguments) throws Exception {

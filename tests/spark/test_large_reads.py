@@ -1,0 +1,60 @@
+"""Large files as tasks read them: checked, by what the manifest has of them."""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from typing import TYPE_CHECKING
+
+import pytest
+
+import holdfast
+from holdfast.chain import NewFile
+from holdfast.manifest import ObjectRef
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+BODY = bytes(range(256)) * 8192
+PATH = "state/0/0/1.zip"
+
+
+def commit(store: holdfast.ObjectStore, *, with_crc32: bool) -> str:
+    """A checkpoint with one large file; an earlier version wrote no CRC-32. Returns its key."""
+    chain = holdfast.Chain(store, "q")
+    writer = chain.claim()
+    key = chain.context.keys.file(writer.head.claim, "large")
+    store.put(key, BODY)
+    ref = ObjectRef(
+        "file",
+        chain.context.relative(key),
+        len(BODY),
+        hashlib.sha256(BODY).hexdigest(),
+        crc32=zlib.crc32(BODY) if with_crc32 else None,
+    )
+    writer.intent(0, [NewFile(path="offsets/0", mtime_ms=1, body=b"v1")])
+    writer.commit(0, [NewFile(path=PATH, mtime_ms=1, uploaded=ref)])
+    return key
+
+
+def read(spark: SparkSession) -> bytes:
+    found = spark.read.format("binaryFile").load(f"holdfast:///q/{PATH}").collect()
+    return bytes(found[0]["content"])
+
+
+@pytest.mark.parametrize("with_crc32", [True, False], ids=["crc32", "sha256"])
+def test_bytes_that_were_not_written_are_not_read(
+    spark: SparkSession,
+    tmp_path: Path,
+    with_crc32: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    """One bit is enough; what is whole is read, whichever version wrote it."""
+    store = holdfast.open_store((tmp_path / "store").as_uri())
+    key = commit(store, with_crc32=with_crc32)
+    assert read(spark) == BODY
+    store.put(key, BODY[:-1] + bytes([BODY[-1] ^ 1]))
+    with pytest.raises(Exception, match="CorruptionError: an object is not") as refused:
+        read(spark)
+    assert ("CRC-32" if with_crc32 else "SHA-256") in str(refused.value)
