@@ -16,7 +16,8 @@ PATHS = st.lists(st.text(alphabet="a./\n\t\x7f\u2028é", max_size=5), unique=Tru
 def table(*paths: str) -> FileTable:
     count = len(paths)
     columns = {"sizes": [0] * count, "mtimes_ms": [0] * count, "object": [-1] * count}
-    return FileTable.from_json(Fields({"paths": list(paths), **columns}, "table"), number=1)
+    document = {"paths": list(paths), **columns}
+    return FileTable.from_json(Fields(document, "table"), number=1, has_pack=False)
 
 
 def is_good(path: str) -> bool:

@@ -21,6 +21,7 @@ _KINDS: tuple[ObjectKind, ...] = ("inline", "pack", "file")
 _NO_BYTES = -1
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 # An empty or dot segment, or a control character; a directory's path ends with one "/".
+_CONTROLS = bytes((*range(0x20), 0x7F))
 _BAD_PATH = re.compile(r"(?:^|/)(?:\.{1,2}(?:/|\Z)|/)|\A\Z|[\x00-\x1f\x7f]")
 
 
@@ -70,12 +71,6 @@ class FileTable:
     def __len__(self) -> int:
         return len(self.paths)
 
-    @property
-    def has_inline(self) -> bool:
-        """Whether the bytes of some are beside this table."""
-        distinct = {id(ref): ref for ref in self.refs}.values()
-        return any(ref is not None and ref.kind == "inline" for ref in distinct)
-
     def to_json(self) -> dict[str, Any]:
         """The columns; objects are named by their index in a table of their own."""
         distinct = {id(ref): ref for ref in self.refs}
@@ -93,26 +88,26 @@ class FileTable:
         }
 
     @classmethod
-    def from_json(cls, fields: Fields, *, number: int) -> FileTable:
-        """Read the columns; inline bytes belong to the manifest with this number.
+    def from_json(cls, fields: Fields, *, number: int, has_pack: bool) -> FileTable:
+        """Read the columns; inline bytes are in the pack of the manifest with this number.
 
         Raises:
-            CorruptionError: columns of different lengths, a path twice or one that a manifest may
-                not hold, a value out of range.
+            CorruptionError: inline bytes without a pack, columns of different lengths, a path
+                twice or one that a manifest may not hold, a value out of range.
         """
-        table: list[ObjectRef | None] = [
-            ref_from_json(item, number) for item in fields.array("objects")
-        ]
+        objects = [ref_from_json(item, number) for item in fields.array("objects")]
+        if not has_pack and any(ref.kind == "inline" for ref in objects):
+            raise CorruptionError("files are listed whose bytes are not there", number=number)
+        table: list[ObjectRef | None] = [*objects, None]  # index -1 names the last
         paths: list[str] = fields.array("paths", of=str, missing_ok=False)
         sizes = _column(fields, "sizes", 0, I64_MAX)
         mtimes = _column(fields, "mtimes_ms", 0, I64_MAX)
-        indexes = _column(fields, "object", _NO_BYTES, len(table) - 1)
+        indexes = _column(fields, "object", _NO_BYTES, len(objects) - 1)
         if not len(paths) == len(sizes) == len(mtimes) == len(indexes):
             raise CorruptionError("a manifest's file columns differ in length", paths=len(paths))
         if len(set(paths)) != len(paths):
             raise CorruptionError("a manifest lists a path twice", paths=len(paths))
         _require_paths(paths)
-        table.append(None)  # which index -1 names
         return cls(paths, sizes, mtimes, list(map(table.__getitem__, indexes)))
 
 
@@ -133,13 +128,19 @@ def _require_paths(paths: list[str]) -> None:
     steps = lines.replace("/\n", "\n").replace("\n", "/")
     if (
         lines.count("\n") == len(paths) + 1
-        and steps.isprintable()
+        and _has_no_control(steps)
         and not any(bad in steps for bad in ("//", "/./", "/../"))
     ):
         return
     for path in paths:  # a rare character may be a good one
         if _BAD_PATH.search(path):
             raise CorruptionError("a manifest lists a path that is none", path=ascii(path[:80]))
+
+
+def _has_no_control(text: str) -> bool:
+    if text.isascii():
+        return len(text.encode().translate(None, _CONTROLS)) == len(text)
+    return text.isprintable()
 
 
 def _column(fields: Fields, name: str, low: int, high: int) -> list[int]:

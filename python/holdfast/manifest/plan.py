@@ -72,10 +72,11 @@ class Plan:
     def from_json(cls, value: object, what: str) -> Plan:
         fields = Fields(value, what)
         number = fields.integer("intent")
+        pack = decode_base64(fields.text("pack"), f"{what}.pack")
         return cls(
             batch=fields.integer("batch", high=I64_MAX),
             number=number,
-            files=FileTable.from_json(fields.object("files"), number=number),
-            pack=decode_base64(fields.text("pack"), f"{what}.pack"),
+            files=FileTable.from_json(fields.object("files"), number=number, has_pack=bool(pack)),
+            pack=pack,
             notes=fields.object("notes").rest(),
         )

@@ -160,7 +160,8 @@ def decode_chain_manifest(data: bytes, *, number: int | None, query: str) -> Cha
     manifest = CheckpointManifest.from_fields(fields)
     if number is not None and manifest.checkpoint_id != number:
         raise CorruptionError(f"{what} is that of another number", found=manifest.checkpoint_id)
-    record = _record(own, manifest.checkpoint_id)
+    state = manifest.operator_states.get(OPERATOR)
+    record = _record(own, manifest.checkpoint_id, has_pack=bool(state and state.state_b64))
     if record.query != query:
         raise CorruptionError(
             f"{what} is that of another query",
@@ -168,14 +169,10 @@ def decode_chain_manifest(data: bytes, *, number: int | None, query: str) -> Cha
             found=record.query,
             expected=query,
         )
-    entry = ChainManifest(manifest=manifest, record=record, sha256=hashlib.sha256(data).hexdigest())
-    state = manifest.operator_states.get(OPERATOR)
-    if record.files.has_inline and not (state and state.state_b64):
-        raise CorruptionError(f"{what} lists files whose bytes it does not carry")
-    return entry
+    return ChainManifest(manifest=manifest, record=record, sha256=hashlib.sha256(data).hexdigest())
 
 
-def _record(own: Fields, number: int) -> Record:
+def _record(own: Fields, number: int, *, has_pack: bool) -> Record:
     kind = own.text("kind")
     if kind not in Kind._value2member_map_:
         raise own.wrong("kind", "a known kind", kind)
@@ -189,7 +186,7 @@ def _record(own: Fields, number: int) -> Record:
         writer=writer_from_json(own.object("writer")),
         base=own.integer("base", high=number),
         parent=_parent_from_json(own.optional("parent")),
-        files=FileTable.from_json(own.object("files"), number=number),
+        files=FileTable.from_json(own.object("files"), number=number, has_pack=has_pack),
         removed=tuple(own.array("removed", of=str)),
         plans=tuple(Plan.from_json(item, "plan") for item in own.array("plans")),
         notes=own.object("notes").rest(),
