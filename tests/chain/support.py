@@ -6,9 +6,12 @@ import hashlib
 import zlib
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from holdfast.chain import Chain, ChainWriter, Committed, NewFile
 from holdfast.ids import Writer
 from holdfast.layout import Keys
+from holdfast.manifest.envelope import seal
 from holdfast.manifest.files import ObjectRef
 from holdfast.objectstore import Body, ObjectMeta, ObjectStore, PutMode, scan
 from holdfast.settings import ChainSettings
@@ -70,6 +73,13 @@ def damage(store: ObjectStore, key: str) -> None:
 
 def keys_of(store: ObjectStore, prefix: str = "") -> list[str]:
     return [meta.key for meta in scan(store, prefix)]
+
+
+def resealed(document: dict[str, Any]) -> bytes:
+    """A manifest with something else in it, and a checksum that fits."""
+    own = {name: each for name, each in document["holdfast"].items() if name != "checksum"}
+    others = {name: each for name, each in document.items() if name != "holdfast"}
+    return seal(orjson.dumps({**others, "holdfast": own}), depth=2)
 
 
 def upload(store: ObjectStore, path: str, *, claim: int, body: bytes) -> NewFile:

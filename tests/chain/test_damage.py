@@ -15,12 +15,11 @@ import pytest
 
 from holdfast.chain.read import Reader
 from holdfast.errors import CorruptionError
-from holdfast.manifest.envelope import seal
 from holdfast.manifest.files import FileEntry, FileTable, ObjectRef
 from holdfast.manifest.plan import Plan
 from holdfast.objectstore import MemoryStore
 from holdfast.pack import encode_batch
-from tests.chain.support import chain, file, keys_of, plan, run, upload
+from tests.chain.support import chain, file, keys_of, plan, resealed, run, upload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -123,15 +122,6 @@ def test_deep_validation_tells_damaged_from_whole(
                 assert state(store, number) == committed, (key, number)
 
 
-def resealed(body: bytes, change: Callable[[dict[str, Any]], object]) -> bytes:
-    """A manifest with something else in it, and a checksum that fits."""
-    document = orjson.loads(body)
-    change(document)
-    own = document.pop("holdfast")
-    del own["checksum"]
-    return seal(orjson.dumps({**document, "holdfast": own}), depth=2)
-
-
 def without_bytes(document: dict[str, Any]) -> None:
     document["operator_states"].clear()
 
@@ -150,7 +140,9 @@ def test_a_manifest_that_lacks_what_it_lists_is_not_whole(
     store = MemoryStore()
     run(chain(store).claim(), 2)
     key = chain(store).context.keys.manifest(3)
-    store.put(key, resealed(store.get(key).body, change))
+    document = orjson.loads(store.get(key).body)
+    change(document)
+    store.put(key, resealed(document))
     checked = chain(store).validate(3)
     assert not checked.valid
     assert "bytes" in checked.issues[0]

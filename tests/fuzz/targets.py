@@ -33,7 +33,7 @@ from holdfast.sparkfiles.locations import relocated
 from holdfast.sparkfiles.offsets import parse_offsets
 from holdfast.sparkfiles.paths import log_batches, needed_at_start
 from holdfast.sparkfiles.state import missing_versions, parse_state
-from tests.chain.support import QUERY, chain, plan, run
+from tests.chain.support import QUERY, chain, plan, resealed, run
 from tests.formats.samples import full_distributed, full_manifest
 from tests.fuzz.calls import calls
 from tests.fuzz.commands import command_line
@@ -338,12 +338,10 @@ def _decode_paths(data: bytes) -> None:
 def _mend_manifest(data: bytes) -> bytes:
     """The checksum of a manifest that was changed, as its writer would have made it."""
     document = orjson_or_none(data)
-    own = document.pop("holdfast", None) if isinstance(document, dict) else None
-    if not isinstance(own, dict):
+    if not isinstance(document, dict) or not isinstance(document.get("holdfast"), dict):
         return data
-    own.pop("checksum", None)
     try:
-        return seal(orjson.dumps({**document, "holdfast": own}), depth=2)
+        return resealed(document)
     except (TypeError, orjson.JSONEncodeError):
         return data
 

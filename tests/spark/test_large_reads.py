@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import zlib
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 import holdfast
-from holdfast.chain import NewFile
-from holdfast.manifest import ObjectRef
+from tests.chain.support import QUERY, chain, plan, upload
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,24 +21,20 @@ PATH = "state/0/0/1.zip"
 
 def commit(store: holdfast.ObjectStore, *, with_crc32: bool) -> str:
     """A checkpoint with one large file; an earlier version wrote no CRC-32. Returns its key."""
-    chain = holdfast.Chain(store, "q")
-    writer = chain.claim()
-    key = chain.context.keys.file(writer.head.claim, "large")
-    store.put(key, BODY)
-    ref = ObjectRef(
-        "file",
-        chain.context.relative(key),
-        len(BODY),
-        hashlib.sha256(BODY).hexdigest(),
-        crc32=zlib.crc32(BODY) if with_crc32 else None,
-    )
-    writer.intent(0, [NewFile(path="offsets/0", mtime_ms=1, body=b"v1")])
-    writer.commit(0, [NewFile(path=PATH, mtime_ms=1, uploaded=ref)])
-    return key
+    made = chain(store)
+    writer = made.claim()
+    large = upload(store, PATH, claim=writer.head.claim, body=BODY)
+    ref = large.uploaded
+    assert ref is not None
+    if not with_crc32:
+        large = replace(large, uploaded=replace(ref, crc32=None))
+    writer.intent(0, plan(0))
+    writer.commit(0, [large])
+    return made.context.key_of(ref.key)
 
 
 def read(spark: SparkSession) -> bytes:
-    found = spark.read.format("binaryFile").load(f"holdfast:///q/{PATH}").collect()
+    found = spark.read.format("binaryFile").load(f"holdfast:///{QUERY}/{PATH}").collect()
     return bytes(found[0]["content"])
 
 

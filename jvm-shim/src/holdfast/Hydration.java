@@ -35,4 +35,17 @@ final class Hydration {
     }
     return names;
   }
+
+  /** Paths of the small ones among them whose bytes are not on this machine. */
+  static List<String> far(String directory, NavigableMap<String, Entry> files, long largeBytes) {
+    List<String> paths = new ArrayList<>();
+    for (String name : wanted(directory, files)) {
+      Entry entry = files.get(name);
+      boolean large = entry.object != null || entry.size > largeBytes;
+      if (!large && entry.size > 0 && (entry.place == null || entry.place.segment.isDropped())) {
+        paths.add(Tree.join(directory, name));
+      }
+    }
+    return paths;
+  }
 }

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.TreeMap;
@@ -118,7 +119,7 @@ final class Query {
   }
 
   /** Whether the newest state in a directory is on this machine. */
-  boolean isNear(String directory) throws IOException {
+  boolean isNear(String directory) {
     return far(directory).isEmpty();
   }
 
@@ -132,19 +133,11 @@ final class Query {
   }
 
   /** Small files of the newest state whose bytes are not here. */
-  private List<String> far(String directory) throws IOException {
-    List<String> paths = new ArrayList<>();
+  private List<String> far(String directory) {
     NavigableMap<String, Entry> found = list(directory);
-    if (found != null) {
-      for (String name : Hydration.wanted(directory, found)) {
-        Entry entry = found.get(name);
-        boolean large = entry.object != null || entry.size > largeBytes;
-        if (!large && entry.size > 0 && (entry.place == null || entry.place.segment.isDropped())) {
-          paths.add(Tree.join(directory, name));
-        }
-      }
-    }
-    return paths;
+    return found == null
+        ? Collections.emptyList()
+        : Hydration.far(directory, found, largeBytes);
   }
 
   /** A state store was loaded: counted, and told to Python with the next event. */

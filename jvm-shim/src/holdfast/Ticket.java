@@ -7,8 +7,9 @@ import java.util.Map;
 /**
  * Permission to move one object of known size and hash: an HTTP request that the driver signed, or
  * a path on a shared disk. Fields of the answer: kind ({@code http}, {@code parts}, {@code file},
- * {@code none}), key, size, SHA-256, CRC-32 (-1: not known), address, staging path; then {@code name: value} headers, or of
- * {@code parts} a line for each part: its address and headers, tab-separated.
+ * {@code none}), key, size, SHA-256, CRC-32 (-1: not known), address, staging path; then {@code
+ * name: value} headers, or of {@code parts} a line for each part: its address and headers,
+ * tab-separated.
  */
 final class Ticket {
   static final int LINES_MAX = 20_000;
@@ -49,8 +50,8 @@ final class Ticket {
   /** The put of one part, counted from 0. */
   Ticket part(int number, long partSize) throws IOException {
     String[] fields = lines[FIXED + number].split("\t");
-    String size = Long.toString(partSize);
-    Ticket part = new Ticket(new String[] {"http", key, size, sha256, "-1", fields[0], ""});
+    Ticket part =
+        new Ticket(new String[] {"http", key, "" + partSize, sha256, "-1", fields[0], ""});
     for (int field = 1; field < fields.length; field++) {
       addHeader(part.headers, fields[field]);
     }

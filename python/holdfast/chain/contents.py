@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.chain.objects import fetch
-from holdfast.errors import CorruptionError, NotFoundError
+from holdfast.errors import NotFoundError
 from holdfast.objectstore.parallel import gather
-from holdfast.pack import decode_views
+from holdfast.pack import decode_some
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -56,8 +56,5 @@ def _from_object(context: Context, ref: ObjectRef, paths: list[str]) -> dict[str
     body = fetch(context, ref)
     if ref.kind == "file":
         return dict.fromkeys(paths, body)
-    entries = dict(decode_views(body))
-    missing = [path for path in paths if path not in entries]
-    if missing:
-        raise CorruptionError("a pack lacks a file", key=ref.key, path=missing[0])
-    return {path: bytes(entries[path]) for path in paths}
+    found = decode_some(body, paths, "a pack", key=ref.key)
+    return {path: bytes(view) for path, view in found.items()}

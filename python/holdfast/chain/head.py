@@ -9,11 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from holdfast.errors import CorruptionError
 from holdfast.manifest.facts import Facts
 from holdfast.manifest.recap import Recap, Step, begin_recap
 from holdfast.manifest.record import ChainManifest, Kind
-from holdfast.pack import decode_views
+from holdfast.pack import decode_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -97,14 +96,7 @@ class Head:
                 wanted.setdefault(file.ref.number, set()).add(path)
         found: dict[str, memoryview] = {}
         for number, named in wanted.items():
-            pack = decode_views(self.packs[number])
-            carried = {path: body for path, body in pack if path in named}
-            if len(carried) < len(named):
-                missing = min(named - set(carried))
-                raise CorruptionError(
-                    "a manifest lacks a file's bytes", number=number, path=missing
-                )
-            found.update(carried)
+            found.update(decode_some(self.packs[number], named, "a manifest", number=number))
         return found
 
     def carried(self, paths: Iterable[str] | None = None) -> dict[str, bytes | memoryview]:

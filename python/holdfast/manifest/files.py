@@ -20,8 +20,8 @@ ObjectKind: TypeAlias = Literal["inline", "pack", "file"]
 _KINDS: tuple[ObjectKind, ...] = ("inline", "pack", "file")
 _NO_BYTES = -1
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-# An empty or dot segment, or a control character; a directory's path ends with one "/".
 _CONTROLS = bytes((*range(0x20), 0x7F))
+# An empty or dot segment, or a control character; a directory's path ends with one "/".
 _BAD_PATH = re.compile(r"(?:^|/)(?:\.{1,2}(?:/|\Z)|/)|\A\Z|[\x00-\x1f\x7f]")
 
 

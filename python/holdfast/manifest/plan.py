@@ -7,10 +7,9 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import Any
 
-from holdfast.errors import CorruptionError
 from holdfast.manifest.fields import I64_MAX, Fields, decode_base64
 from holdfast.manifest.files import FileTable
-from holdfast.pack import decode_batch
+from holdfast.pack import decode_some
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,17 +32,9 @@ class Plan:
         Raises:
             CorruptionError: the plan lists one that it does not carry.
         """
-        inline = {
-            path
-            for path, ref in zip(self.files.paths, self.files.refs, strict=True)
-            if ref is not None and ref.kind == "inline"
-        }
-        packed = decode_batch(self.pack) if self.pack else ()
-        found = {path: body for path, body in packed if path in inline}
-        if len(found) < len(inline):
-            missing = min(inline - set(found))
-            raise CorruptionError("a plan lacks a file's bytes", batch=self.batch, path=missing)
-        return found
+        inline = [file.path for file in self.files if file.ref and file.ref.kind == "inline"]
+        found = decode_some(self.pack, inline, "a plan", batch=self.batch) if inline else {}
+        return {path: bytes(body) for path, body in found.items()}
 
     def digest(self) -> str:
         """Equal for plans that read the same: paths and bytes count, times do not."""

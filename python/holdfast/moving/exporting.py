@@ -16,7 +16,7 @@ from holdfast.chain.objects import fetch
 from holdfast.errors import CorruptionError, NotFoundError
 from holdfast.moving.origin import pieces
 from holdfast.objectstore.parallel import gather
-from holdfast.pack import decode_batch
+from holdfast.pack import decode_some
 from holdfast.sparkfiles.locations import as_spark_writes, holds_locations, relocated
 from holdfast.sparkfiles.paths import METADATA, commits_path
 
@@ -116,11 +116,12 @@ class _Work:
             for file in files:
                 self._one(file, self._checked(ref))
             return
-        bodies = self._inline if ref is None else dict(decode_batch(fetch(self._context, ref)))
+        bodies = self._inline
+        if ref is not None:
+            paths = [file.path for file in files]
+            bodies = {**decode_some(fetch(self._context, ref), paths, "a pack", key=ref.key)}
         for file in files:
-            if file.ref is not None and file.path not in bodies:
-                raise CorruptionError("a pack lacks a file", path=file.path)
-            self._one(file, iter([bytes(bodies.get(file.path, b""))]))
+            self._one(file, iter([b"" if file.ref is None else bytes(bodies[file.path])]))
 
     def _one(self, file: FileEntry, body: Iterator[bytes]) -> None:
         if holds_locations(file.path):

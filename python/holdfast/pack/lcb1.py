@@ -134,6 +134,22 @@ def decode_views(data: Buffer) -> list[tuple[str, memoryview]]:
     return _entries(memoryview(body), count)
 
 
+def decode_some(
+    data: Buffer, keys: Iterable[str], what: str, **details: str | int
+) -> dict[str, memoryview]:
+    """The entries with these keys, without a copy; `what` and `details` are for the error.
+
+    Raises:
+        CorruptionError: as `decode_views`, or one of them is not there.
+    """
+    wanted = set(keys)
+    found = {key: body for key, body in decode_views(data) if key in wanted}
+    if len(found) < len(wanted):
+        missing = min(wanted - found.keys())
+        raise CorruptionError(f"{what} lacks a file's bytes", hint="", path=missing, **details)
+    return found
+
+
 def _entries(body: Slices, count: int) -> list[tuple[str, Slices]]:
     """Cut the body up; a slice is of the same type as the body."""
     entries: list[tuple[str, Slices]] = []
