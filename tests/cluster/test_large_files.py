@@ -26,7 +26,7 @@ pytestmark = pytest.mark.s3
 
 ROOT = "holdfast:///large"
 MIB = 1 << 20
-PARTED = 150 * MIB
+PARTED = 200 * MIB
 TICKET_SECONDS = 4
 
 
@@ -110,7 +110,7 @@ def site(
         made.close()
 
 
-def test_a_file_of_150_mib_goes_up_in_three_parts(site: Site) -> None:
+def test_a_file_of_200_mib_goes_up_in_three_parts(site: Site) -> None:
     """It is read back whole, by us and by anybody, and no upload is left open."""
     digest = site.write("parts", PARTED)
     puts = site.sent("put")
@@ -120,6 +120,14 @@ def test_a_file_of_150_mib_goes_up_in_three_parts(site: Site) -> None:
     assert site.stored(puts[0]) == digest
     assert site.read("parts") == digest
     assert site.unfinished(puts[0]) == 0
+
+
+def test_a_table_of_rocksdb_is_one_request(site: Site) -> None:
+    """Compaction cuts its tables a little above 64 MiB."""
+    digest = site.write("table", 64 * MIB + 355_000)
+    assert len(site.sent("put")) == 1
+    assert site.sent("post") == []
+    assert site.stored(site.sent("put")[0]) == digest
 
 
 @pytest.mark.parametrize("act", [Act.INTERNAL, Act.LOSE_REQUEST, Act.LOSE_REPLY, Act.REFUSE])

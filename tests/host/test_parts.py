@@ -165,7 +165,8 @@ def test_a_ticket_is_for_a_new_key_under_the_claim(tmp_path: Path) -> None:
         (10, ["ab"]),
         (10, ["AB" * 32]),
         (10, ["ab" * 32] * 2),
-        (PART_BYTES + 1, ["ab" * 32] * 2),
+        (2 * PART_BYTES - 1, ["ab" * 32] * 2),
+        (2 * PART_BYTES, ["ab" * 32]),
         (10_001 * PART_BYTES, ["ab" * 32] * 10_002),
     ],
 )

@@ -77,7 +77,7 @@ def test_a_run_that_ends_takes_back_what_nobody_finished(
     host = Host(parse_options(conf), application="test")
     claim = host.start("", "q").claim
     hashes = ["ab" * 32] * 3
-    ticket = host.sign("/q", claim, PART_BYTES + 1, hashes)
+    ticket = host.sign("/q", claim, 2 * PART_BYTES + 1, hashes)
     assert ticket.upload is not None
     begun = open_uploads(store, f"q/{ticket.key}")
     host.end("/q", claim)

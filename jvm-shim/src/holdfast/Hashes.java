@@ -8,6 +8,8 @@ import java.util.zip.CRC32;
 
 /** A file's SHA-256 and CRC-32, and the SHA-256 of each part if it has several; read once. */
 final class Hashes {
+  private static final int BUFFER_BYTES = 1 << 20;
+
   final String whole;
   final long crc32;
   private final String parts;
@@ -18,33 +20,31 @@ final class Hashes {
     this.parts = parts;
   }
 
-  static Hashes of(File file, long partBytes) throws IOException {
+  static Hashes of(File file) throws IOException {
+    long size = file.length();
+    boolean several = Parts.count(size) > 1;
     Digest whole = new Digest();
     CRC32 crc32 = new CRC32();
-    Digest part = new Digest();
     StringBuilder parts = new StringBuilder();
-    boolean several = file.length() > partBytes;
-    byte[] buffer = new byte[1 << 20];
-    long inPart = 0;
+    byte[] buffer = new byte[BUFFER_BYTES];
+    long at = 0;
     try (InputStream in = new FileInputStream(file)) {
-      for (int count = in.read(buffer, 0, room(buffer, inPart, partBytes));
-          count >= 0;
-          count = in.read(buffer, 0, room(buffer, inPart, partBytes))) {
-        whole.add(buffer, count);
-        crc32.update(buffer, 0, count);
-        if (several) {
-          part.add(buffer, count);
-          inPart += count;
+      for (int part = 0; part < Parts.count(size); part++) {
+        Digest own = new Digest();
+        for (long end = Parts.end(part, size); at < end; ) {
+          int count = in.read(buffer, 0, (int) Math.min(buffer.length, end - at));
+          if (count < 0) {
+            throw new IOException("a file got shorter while it was read: " + file);
+          }
+          whole.add(buffer, count);
+          crc32.update(buffer, 0, count);
+          if (several) {
+            own.add(buffer, count);
+          }
+          at += count;
         }
-        if (inPart == partBytes) {
-          parts.append(' ').append(part.hex());
-          part = new Digest();
-          inPart = 0;
-        }
+        parts.append(several ? " " + own.hex() : "");
       }
-    }
-    if (several && inPart > 0) {
-      parts.append(' ').append(part.hex());
     }
     return new Hashes(whole.hex(), crc32.getValue(), parts.toString());
   }
@@ -52,9 +52,5 @@ final class Hashes {
   /** The SHA-256 of the whole file, then of its parts, separated by spaces. */
   String text() {
     return whole + parts;
-  }
-
-  private static int room(byte[] buffer, long inPart, long partBytes) {
-    return (int) Math.min(buffer.length, partBytes - inPart);
   }
 }

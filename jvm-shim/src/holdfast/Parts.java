@@ -10,8 +10,7 @@ import java.io.IOException;
  * longer than one lasts. A server that refuses one often hangs up before it says so.
  */
 final class Parts {
-  static final long BYTES = 64L << 20;
-
+  private static final long BYTES = 64L << 20;
   private static final int TRIES = 5;
   private static final long FIRST_WAIT_MS = 200;
 
@@ -25,6 +24,19 @@ final class Parts {
     this.renewal = renewal;
   }
 
+  /**
+   * How many parts a file of this size has. The last one takes what is left over: RocksDB cuts its
+   * tables a little above 64 MiB, and each is one request, not four.
+   */
+  static int count(long size) {
+    return (int) Math.max(1, size / BYTES);
+  }
+
+  /** Where a part of a file of this size ends, and the next one begins. */
+  static long end(int part, long size) {
+    return part + 1 < count(size) ? (part + 1) * BYTES : size;
+  }
+
   /** Send them all; returns the store's tags for them, separated by spaces. */
   String send() throws IOException {
     StringBuilder tags = new StringBuilder();
@@ -36,7 +48,7 @@ final class Parts {
 
   private String sent(int part) throws IOException {
     long from = part * BYTES;
-    long size = Math.min(BYTES, file.length() - from);
+    long size = end(part, ticket.size) - from;
     for (int attempt = 1; ; attempt++) {
       try {
         return Transfer.upload(file, from, ticket.part(part, size));

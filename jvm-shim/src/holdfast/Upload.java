@@ -31,8 +31,8 @@ final class Upload {
 
   /** Send it, and return what to publish; null where the store takes it only through the driver. */
   Content send() throws IOException {
-    Hashes hashes = Hashes.of(file, Parts.BYTES);
-    int tries = size > Parts.BYTES ? TRIES_IN_PARTS : TRIES;
+    Hashes hashes = Hashes.of(file);
+    int tries = Parts.count(size) > 1 ? TRIES_IN_PARTS : TRIES;
     for (int attempt = 1; ; attempt++) {
       try {
         Ticket ticket = names.sign(to, size, hashes.text(), "", writer);

@@ -27,8 +27,9 @@ _SIZE_MAX = 10_000 * PART_BYTES  # S3 takes so many parts
 class Ticket:
     """An HTTP request that is signed for one key, or a path on a disk that all machines share.
 
-    `parts`: one request for each part of `PART_BYTES`; who has sent them all asks the driver to
-    finish. `none`: this store takes a large file only through the driver.
+    `parts`: one request for each part of `PART_BYTES`, the last one with the rest; who has sent
+    them all asks the driver to finish. `none`: this store takes a large file only through the
+    driver.
     """
 
     kind: Kind
@@ -104,8 +105,8 @@ def renewed_ticket(
 
 def _check(size: int, sha256s: Sequence[str]) -> None:
     """Executors say both, and nothing that they say is believed unread."""
-    parts = -(-size // PART_BYTES)
-    right = 0 < size <= _SIZE_MAX and len(sha256s) == (1 if parts == 1 else 1 + parts)
+    parts = size // PART_BYTES  # the last one takes what is left over: `Parts.java`
+    right = 0 < size <= _SIZE_MAX and len(sha256s) == (1 if parts <= 1 else 1 + parts)
     if not right or not all(_SHA256.fullmatch(each) for each in sha256s):
         raise MisuseError("a large file has no such size and hashes", size=size, count=len(sha256s))
 

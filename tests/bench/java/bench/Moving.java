@@ -8,6 +8,9 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.HttpURLConnection;
 import java.net.URL;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Base64;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.hadoop.conf.Configuration;
@@ -16,7 +19,8 @@ import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.api.java.UDF3;
 
 /**
- * Moves one large file on an executor: as RocksDB's file manager does, or by a plain request.
+ * Moves one large file on an executor: as RocksDB's file manager does, on any filesystem, or by a
+ * plain request, which nothing checks or which is signed for the SHA-256 of what it sends.
  *
  * <p>Called as a function of SQL: the file's number, what to do, and a line of text for each file,
  * {@code local<TAB>other}, after a first line with the configuration's pairs. Returns its bytes.
@@ -33,7 +37,10 @@ public final class Moving implements UDF3<Long, String, String, Long> {
     File local = new File(fields[0]);
     switch (what) {
       case "put":
-        put(local, fields[1]);
+        put(local, fields[1], null);
+        break;
+      case "checked":
+        put(local, fields[1], sha256(local));
         break;
       case "get":
         get(local, fields[1]);
@@ -66,16 +73,38 @@ public final class Moving implements UDF3<Long, String, String, Long> {
     return conf;
   }
 
-  private static void put(File local, String url) throws IOException {
+  private static void put(File local, String url, String sha256) throws IOException {
     HttpURLConnection request = (HttpURLConnection) new URL(url).openConnection();
     request.setRequestMethod("PUT");
     request.setDoOutput(true);
     request.setFixedLengthStreamingMode(local.length());
+    if (sha256 != null) {
+      request.setRequestProperty("x-amz-checksum-sha256", sha256);
+    }
     try (InputStream in = new FileInputStream(local);
         OutputStream out = request.getOutputStream()) {
       copy(in, out);
     }
     require(request);
+  }
+
+  private static String sha256(File local) throws IOException {
+    MessageDigest digest = digest();
+    byte[] buffer = new byte[BUFFER_BYTES];
+    try (InputStream in = new FileInputStream(local)) {
+      for (int count = in.read(buffer); count >= 0; count = in.read(buffer)) {
+        digest.update(buffer, 0, count);
+      }
+    }
+    return Base64.getEncoder().encodeToString(digest.digest());
+  }
+
+  private static MessageDigest digest() {
+    try {
+      return MessageDigest.getInstance("SHA-256");
+    } catch (NoSuchAlgorithmException absent) {
+      throw new IllegalStateException("every Java has SHA-256", absent);
+    }
   }
 
   private static void get(File local, String url) throws IOException {
