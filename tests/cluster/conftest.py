@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cluster.jobs import Job
 from tests.cluster.standalone import Cluster
+from tests.machines import HERE, Machine
 from tests.spark.processes import SPARK_HOME, Child
 from tests.trust import trusted
 
@@ -36,13 +38,18 @@ def store(tmp_path: Path) -> str:
 
 
 @pytest.fixture
+def job(tmp_path: Path, store: str) -> Job:
+    return Job(tmp_path, store)
+
+
+@pytest.fixture
 def child(tmp_path: Path) -> Iterator[Callable[..., Child]]:
     """Makes drivers that end with the test."""
     made: list[Child] = []
 
-    def make(**env: str) -> Child:
+    def make(machine: Machine = HERE) -> Child:
         log = tmp_path / f"driver-{len(made)}.log"
-        made.append(Child(log, env={"SPARK_HOME": str(SPARK_HOME), **env}))
+        made.append(Child(log, env={"SPARK_HOME": str(SPARK_HOME)}, machine=machine))
         return made[-1]
 
     yield make

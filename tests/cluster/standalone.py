@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.machines import HERE, Machine
 from tests.spark.processes import SPARK_HOME, wait_until
 
 if TYPE_CHECKING:
@@ -21,13 +22,13 @@ _EXECUTOR = "CoarseGrainedExecutorBackend"
 class Worker:
     """One machine of the cluster, as far as Spark can tell."""
 
-    def __init__(self, folder: Path, master: str, *, cores: int) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, master: str, *, cores: int, machine: Machine) -> None:
+        self.folder, self.machine = folder, machine
         self.folder.mkdir(parents=True)
         self._process = _spark_class(
             "org.apache.spark.deploy.worker.Worker",
-            ["--host", "127.0.0.1", "--port", "0", "--webui-port", "0"],
             ["--cores", str(cores), "--memory", "2g", "--work-dir", str(folder / "work"), master],
+            machine=machine,
             log=folder / "log",
             environment={"SPARK_LOCAL_DIRS": str(folder / "local")},
         )
@@ -59,14 +60,16 @@ class Worker:
 class Cluster:
     """A master and its workers; everything ends with the block."""
 
-    def __init__(self, folder: Path, *, workers: int = 2, cores: int = 1) -> None:
+    def __init__(
+        self, folder: Path, *, workers: int = 2, cores: int = 1, machine: Machine = HERE
+    ) -> None:
         self._folder, self._cores = folder, cores
         folder.mkdir(parents=True, exist_ok=True)
         self._log = folder / "master.log"
         self._master = _spark_class(
             "org.apache.spark.deploy.master.Master",
-            ["--host", "127.0.0.1", "--port", "0", "--webui-port", "0"],
             [],
+            machine=machine,
             log=self._log,
             environment={},
         )
@@ -85,9 +88,12 @@ class Cluster:
         _kill(self._master.pid)
         self._master.wait()
 
-    def add_worker(self) -> Worker:
-        name = self._folder / f"worker-{len(self.workers)}"
-        self.workers.append(Worker(name, self.master, cores=self._cores))
+    def add_worker(self, machine: Machine | None = None) -> Worker:
+        """Each has an address of its own: Spark speculates on other hosts only."""
+        number = len(self.workers)
+        place = machine or Machine(address=f"127.0.0.{2 + number}")
+        folder = self._folder / f"worker-{number}"
+        self.workers.append(Worker(folder, self.master, cores=self._cores, machine=place))
         return self.workers[-1]
 
     def executors(self) -> list[int]:
@@ -104,13 +110,14 @@ class Cluster:
 
 
 def _spark_class(
-    name: str, first: list[str], rest: list[str], *, log: Path, environment: dict[str, str]
+    name: str, arguments: list[str], *, machine: Machine, log: Path, environment: dict[str, str]
 ) -> subprocess.Popen[bytes]:
     java = shutil.which("java") or str(Path(os.environ["JAVA_HOME"]) / "bin" / "java")
-    command = [java, "-Xmx256m", "-cp", f"{SPARK_HOME}/jars/*", name, *first, *rest]
+    place = ["--host", machine.address, "--port", "0", "--webui-port", "0"]
+    command = [java, "-Xmx256m", "-cp", f"{SPARK_HOME}/jars/*", name, *place, *arguments]
     with log.open("wb") as file:
         return subprocess.Popen(
-            command,
+            [*machine.prefix, *command],
             stdout=file,
             stderr=file,
             start_new_session=True,

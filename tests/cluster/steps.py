@@ -2,21 +2,49 @@
 
 from __future__ import annotations
 
+import os
 import urllib.request
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from pyspark.sql.types import IntegerType
+from pyspark.sql.types import IntegerType, LongType
 
-from tests.spark import tasks
-from tests.spark.queries import counted
+import holdfast
+from tests.cluster.traps import wait_in
+from tests.spark import queries, tasks
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 _OURS = ("fs.holdfast.", "fs.AbstractFileSystem.holdfast.")
 
 
 def count_to_nothing(folder: str, location: str) -> None:
     """Start the count with a sink that keeps nothing, and wait until the input is used up."""
-    writer = counted(tasks.spark(), folder).writeStream.outputMode("update").format("noop")
+    writer = queries.counted(tasks.spark(), folder).writeStream.outputMode("update").format("noop")
     writer.option("checkpointLocation", location).start().processAllAvailable()
+
+
+def start_trapped(
+    folder: str, database: str, location: str, *, tasks_in: str = "", sink_in: str = ""
+) -> None:
+    """Start the count; tasks wait in one trap before their state is written, the sink in another.
+
+    When the sink waits, all tasks of its batch are done, and the batch is not committed.
+    """
+    spark = tasks.spark()
+    spark.udf.registerJavaFunction("trap", "probe.Trap", LongType())
+    passing = f"trap(count, '{tasks_in}') AS count" if tasks_in else "count"
+
+    def write(df: DataFrame, batch_id: int, txn: Any) -> None:
+        queries.write_counts(df, batch_id, txn)
+        if sink_in:
+            wait_in(Path(sink_in), os.getpid())
+
+    sink = holdfast.exactly_once(write, queries.ledger(database))
+    df = queries.counted(spark, folder).selectExpr("sku", passing)
+    writer = df.writeStream.outputMode("update").foreachBatch(sink)
+    tasks.start(writer, location)
 
 
 def read_state(location: str) -> dict[str, int]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import random
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-import holdfast
+from tests.cluster.jobs import CONF, LOCATION, ROCKS, SPECULATION, Job
 from tests.spark.orders import counts_by_sku, write_orders
 from tests.spark.processes import wait_until
-from tests.spark.queries import make_tables, read_counts, read_doubled
 from tests.spark.submitting import bare_python, submitted
 
 if TYPE_CHECKING:
@@ -22,21 +21,11 @@ if TYPE_CHECKING:
     from tests.cluster.standalone import Cluster
     from tests.spark.processes import Child
 
-LOCATION = "holdfast:///orders"
-CONF = {
-    "spark.executor.memory": "512m",
-    "spark.executor.cores": "1",
-    "spark.sql.shuffle.partitions": "4",
-    "spark.task.maxFailures": "20",
-    "spark.excludeOnFailure.enabled": "false",
+SECURE = {
+    "spark.authenticate": "true",
+    "spark.authenticate.secret": "for this test only",
+    "spark.network.crypto.enabled": "true",
 }
-ROCKS = {
-    "spark.sql.streaming.stateStore.providerClass": (
-        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-    ),
-    "spark.holdfast.largeFileBytes": "500",
-}
-
 DYNAMIC = {
     "spark.dynamicAllocation.enabled": "true",
     "spark.dynamicAllocation.shuffleTracking.enabled": "true",
@@ -48,33 +37,6 @@ DYNAMIC = {
     "spark.decommission.enabled": "true",
     "spark.storage.decommission.enabled": "true",
 }
-
-
-class Job:
-    """The count on a cluster, its input and its sink."""
-
-    def __init__(self, tmp_path: Path, store: str) -> None:
-        self.folder, self.database = tmp_path / "orders", str(tmp_path / "sink.db")
-        self.store = store
-        make_tables(self.database)
-
-    @property
-    def args(self) -> dict[str, Any]:
-        return {"folder": str(self.folder), "database": self.database, "location": LOCATION}
-
-    def require_exact(self) -> None:
-        """Nothing lost, nothing twice, and every retained checkpoint is whole."""
-        assert read_counts(self.database) == counts_by_sku(self.folder)
-        assert read_doubled(self.database) == []
-        chain = holdfast.Chain(holdfast.open_store(self.store), "orders")
-        for each in chain.history():
-            verdict = chain.validate(each.number)
-            assert verdict.valid, verdict
-
-
-@pytest.fixture
-def job(tmp_path: Path, store: str) -> Job:
-    return Job(tmp_path, store)
 
 
 def test_a_state_file_is_one_message(child: Callable[..., Child], job: Job) -> None:
@@ -97,10 +59,13 @@ def test_a_state_file_is_one_message(child: Callable[..., Child], job: Job) -> N
 def test_a_cold_partition_comes_in_a_bounded_number_of_messages(
     child: Callable[..., Child], job: Job
 ) -> None:
-    """A restart: what a task opens comes along with its listing."""
+    """A restart: what a task opens comes along with its listing.
+
+    Over connections as conf/README.md advises them, authenticated and encrypted.
+    """
     write_orders(job.folder, files=6)
     with child() as driver:
-        driver.start(job.store, master="local-cluster[2,1,1024]", **CONF)
+        driver.start(job.store, master="local-cluster[2,1,1024]", **CONF, **SECURE)
         driver.call("finish_count", **job.args)
         before = driver.call("messages")
         write_orders(job.folder, files=1, first=6)
@@ -122,21 +87,20 @@ def test_state_is_read_on_executors_of_a_driver_that_runs_no_query(
     with child() as driver:
         driver.start(job.store, master="local-cluster[2,1,1024]", **CONF, **ROCKS)
         driver.call("finish_count", **job.args)
-    claim = holdfast.Chain(holdfast.open_store(job.store), "orders").recover().head.claim
+    claim = job.chain().recover().head.claim
     with child() as reader:
         reader.start(job.store, master="local-cluster[2,1,1024]", **CONF, **ROCKS)
         found = reader.call("tests.cluster.steps:read_state", location=LOCATION)
     assert found == counts_by_sku(job.folder)
-    assert holdfast.Chain(holdfast.open_store(job.store), "orders").recover().head.claim == claim
+    assert job.chain().recover().head.claim == claim
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("conf", [{}, ROCKS], ids=["small files", "large files"])
 def test_executors_are_killed_again_and_again(
-    child: Callable[..., Child], cluster: Cluster, job: Job, conf: dict[str, str]
+    child: Callable[..., Child], cluster: Cluster, job: Job
 ) -> None:
-    """At random moments: in mid-task, in mid-upload, and when their tasks are done."""
+    """At random moments; at chosen ones, in `test_losses.py`."""
     dice = random.Random(1)
     over = threading.Event()
 
@@ -146,7 +110,7 @@ def test_executors_are_killed_again_and_again(
 
     write_orders(job.folder, files=1)
     with child() as driver:
-        driver.start(job.store, master=cluster.master, **CONF, **conf)
+        driver.start(job.store, master=cluster.master, **CONF, **ROCKS)
         driver.call("start_count", **job.args)
         striker = threading.Thread(target=strike)
         striker.start()
@@ -167,14 +131,8 @@ def test_a_machine_is_lost_and_another_one_comes(
 ) -> None:
     """With speculation on; a new executor works from its first task."""
     write_orders(job.folder, files=4)
-    speculation = {
-        "spark.speculation": "true",
-        "spark.speculation.multiplier": "1.1",
-        "spark.speculation.quantile": "0.5",
-        "spark.speculation.minTaskRuntime": "50ms",
-    }
     with child() as driver:
-        driver.start(job.store, master=cluster.master, **CONF, **speculation)
+        driver.start(job.store, master=cluster.master, **CONF, **SPECULATION)
         driver.call("start_count", **job.args)
         driver.call("wait_for_batch", location=LOCATION, batch=3)
         cluster.workers[0].kill()
@@ -182,26 +140,6 @@ def test_a_machine_is_lost_and_another_one_comes(
         write_orders(job.folder, files=4, first=4)
         driver.call("wait_for_batch", location=LOCATION, batch=7, seconds=240)
         driver.call("stop", location=LOCATION)
-    job.require_exact()
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(600)
-def test_a_driver_is_lost_with_its_disk_and_another_resumes(
-    child: Callable[..., Child], cluster: Cluster, job: Job, tmp_path: Path
-) -> None:
-    """From another directory, in seconds, with the same executors' machines."""
-    write_orders(job.folder, files=4)
-    first = child()
-    spool = {"spark.holdfast.spool.dir": str(tmp_path / "first")}
-    first.start(job.store, master=cluster.master, **CONF, **spool)
-    first.call("start_count", **job.args, delay_s=0.5)
-    first.call("wait_for_batch", location=LOCATION, batch=1)
-    first.kill()
-    with child() as second:
-        spool = {"spark.holdfast.spool.dir": str(tmp_path / "second")}
-        second.start(job.store, master=cluster.master, **CONF, **spool)
-        second.call("finish_count", **job.args)
     job.require_exact()
 
 

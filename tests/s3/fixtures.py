@@ -49,11 +49,17 @@ def pytest_terminal_summary(
 
 
 @pytest.fixture(scope="session")
+def s3_choice(request: pytest.FixtureRequest) -> server.Choice:
+    """Which server this run uses."""
+    return request.config.stash[_CHOICE]
+
+
+@pytest.fixture(scope="session")
 def s3_server(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+    s3_choice: server.Choice, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[server.Server]:
     """The server, for as long as the run lasts."""
-    with server.run(request.config.stash[_CHOICE], tmp_path_factory.mktemp("s3")) as running:
+    with server.run(s3_choice, tmp_path_factory.mktemp("s3")) as running:
         yield running
 
 

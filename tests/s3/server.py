@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import SplitResult, urlsplit
 
+from tests.machines import HERE, Machine
 from tests.s3 import minio
 
 if TYPE_CHECKING:
@@ -115,29 +116,29 @@ def _dialled(parts: SplitResult) -> socket.socket:
 
 
 @contextlib.contextmanager
-def run(choice: Choice, folder: Path) -> Iterator[Server]:
-    """Start what was chosen, and end it."""
+def run(choice: Choice, folder: Path, machine: Machine = HERE) -> Iterator[Server]:
+    """Start what was chosen, and end it; on a machine of its own, only a binary can be."""
     if choice.kind == "endpoint":
         yield Server(kind=choice.kind, endpoint=os.environ["HOLDFAST_S3_ENDPOINT"])
         return
     port, user, password = free_port(), secrets.token_hex(8), secrets.token_hex(16)
-    endpoint = f"http://127.0.0.1:{port}"
-    with _started(choice, port, minio_environment(user, password), folder):
-        wait_for(endpoint, folder / "log")
+    endpoint = f"http://{machine.address}:{port}"
+    with _started(choice, port, minio_environment(user, password), folder, machine):
+        machine.inside(lambda: wait_for(endpoint, folder / "log"))
         yield Server(kind=choice.kind, endpoint=endpoint, access_key=user, secret_key=password)
 
 
 def _started(
-    choice: Choice, port: int, environment: Mapping[str, str], folder: Path
+    choice: Choice, port: int, environment: Mapping[str, str], folder: Path, machine: Machine
 ) -> contextlib.AbstractContextManager[object]:
     if choice.kind == "container":
         return _container(port, environment)
     if choice.kind == "moto":
         app = Path(__file__).with_name("moto_app.py")
         return _guarded([sys.executable, str(app), str(port)], {}, folder)
-    address = f"127.0.0.1:{port}"
+    address = f"{machine.address}:{port}"
     command = [str(choice.program), "server", str(folder / "data"), "--address", address]
-    return _guarded([*command, "--quiet"], environment, folder)
+    return _guarded([*machine.prefix, *command, "--quiet"], environment, folder)
 
 
 def minio_environment(user: str, password: str) -> dict[str, str]:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyspark
 
+from tests.machines import HERE, Machine
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -32,13 +34,15 @@ class ChildError(Exception):
 class Child:
     """One driver; everything it starts is gone after `kill` or `close`."""
 
-    def __init__(self, log: Path, *, env: dict[str, str] | None = None) -> None:
-        self._log = log
+    def __init__(
+        self, log: Path, *, env: dict[str, str] | None = None, machine: Machine = HERE
+    ) -> None:
+        self._log, self._machine = log, machine
         read_end, write_end = os.pipe()
         self._answers = os.fdopen(read_end, "r")
         with log.open("ab") as file:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.spark.child", str(write_end)],
+                [*machine.prefix, sys.executable, "-m", "tests.spark.child", str(write_end)],
                 stdin=subprocess.PIPE,
                 stdout=file,
                 stderr=file,
@@ -86,6 +90,7 @@ class Child:
 
     def start(self, store: str, *, master: str = "local[2]", **conf: str) -> None:
         """Open the session."""
+        conf = {**_own_address(self._machine), **conf}
         self.jvm_pid = int(self.call("open_session", store=store, conf=conf, master=master))
 
     @property
@@ -120,6 +125,13 @@ class Child:
 
     def log_tail(self, count: int = 40) -> str:
         return "\n".join(self._log.read_text(errors="replace").splitlines()[-count:])
+
+
+def _own_address(machine: Machine) -> dict[str, str]:
+    """Where executors on other machines find this driver."""
+    if machine is HERE:
+        return {}
+    return {"spark.driver.host": machine.address, "spark.driver.bindAddress": machine.address}
 
 
 def with_suppressed_pipe(close: Callable[[], None]) -> None:

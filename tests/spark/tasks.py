@@ -14,6 +14,7 @@ from tests.spark.session import new_session
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 _SPARK: list[SparkSession] = []
 _QUERIES: dict[str, StreamingQuery] = {}
@@ -35,10 +36,15 @@ def start_count(
 ) -> str:
     """Start the count; returns the query's id."""
     writer = queries.count_writer(spark(), folder, database, location, delay_s=delay_s)
+    return start(writer, location, available_now=available_now)
+
+
+def start(writer: DataStreamWriter, location: str, *, available_now: bool = False) -> str:
+    """Start a query that others of these functions know by its location; returns its id."""
     trigger: dict[str, Any] = (
         {"availableNow": True} if available_now else {"processingTime": "0 seconds"}
     )
-    query = writer.trigger(**trigger).start()
+    query = writer.option("checkpointLocation", location).trigger(**trigger).start()
     _QUERIES[location] = query
     return str(query.id)
 
@@ -51,8 +57,7 @@ def finish_count(folder: str, database: str, location: str) -> None:
 
 def start_orders(folder: str, database: str, location: str) -> None:
     """Start the query that writes every order."""
-    writer = queries.orders_writer(spark(), folder, database, location)
-    _QUERIES[location] = writer.trigger(processingTime="0 seconds").start()
+    start(queries.orders_writer(spark(), folder, database, location), location)
 
 
 def finish_orders(folder: str, database: str, location: str) -> None:

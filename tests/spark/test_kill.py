@@ -77,15 +77,12 @@ def opening(child: Callable[..., Child], store: str) -> Child:
     return driver
 
 
-@pytest.mark.parametrize(
-    "kills", [3, pytest.param(20, marks=[pytest.mark.slow, pytest.mark.timeout(1800)])]
-)
 def test_the_result_is_exact_whoever_is_killed_and_when(
-    child: Callable[..., Child], store: str, tmp_path: Path, kills: int
+    child: Callable[..., Child], store: str, tmp_path: Path
 ) -> None:
-    """In a row, with the sink in SQLite."""
+    """Three in a row, with the sink in SQLite."""
     job = Job(tmp_path / "orders", str(tmp_path / "sink.db"))
-    kill_again_and_again(job, store, child, kills)
+    kill_again_and_again(job, store, child, 3)
 
 
 @pytest.mark.slow

@@ -169,6 +169,14 @@ def test_who_belongs_to_no_start_or_to_an_earlier_one_writes_nothing(running: Ru
     assert running.desk.ask(message(wire.STAT, "q/x"))[0] == wire.ABSENT
 
 
+def test_an_attempt_that_comes_after_the_commit_changes_nothing(running: Running) -> None:
+    """Its state file's name is in a manifest: it is thanked, and what it wrote is dropped."""
+    path = "q/state/0/0/1.delta"
+    before = running.desk.ask(message(wire.OPEN, path))
+    assert running.desk.ask(running.publish(path, b"of a task that lost"))[0] == wire.OK
+    assert running.desk.ask(message(wire.OPEN, path)) == before
+
+
 def test_a_ticket_is_for_one_key_under_the_claim(running: Running) -> None:
     """No one draws the same twice."""
     lines = running.desk.ticket(running.sign())

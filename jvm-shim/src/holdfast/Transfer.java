@@ -173,7 +173,9 @@ final class Transfer {
     String reason = String.valueOf(broken.getMessage());
     return new UnavailableException(
         "UnavailableError: a large file did not get through: " + ticket.key + ": "
-            + broken.getClass().getSimpleName() + (reason.contains("://") ? "" : " " + reason));
+            + broken.getClass().getSimpleName() + (reason.contains("://") ? "" : " " + reason)
+            + " (files above spark.holdfast.largeFileBytes go between executors and the store"
+            + " themselves: does this machine reach it?)");
   }
 
   /** On a shared disk: written aside, synced, and linked under its name. */
