@@ -173,3 +173,15 @@ def test_other_bytes_than_were_written_are_refused(site: Site) -> None:
     site.overwrite(site.sent("put")[0], bytes(2 * MIB))
     with pytest.raises(Py4JJavaError, match="CorruptionError: an object is not what was written"):
         site.read("other")
+
+
+@pytest.mark.slow
+def test_a_snapshot_of_gigabytes_passes_through_little_memory(site: Site) -> None:
+    """An executor with a heap of 1 GiB sends and reads more than twice as much.
+
+    Its tickets last for seconds, so some of its 39 parts are sent a second time.
+    """
+    digest = site.write("gigabytes", 2500 * MIB)
+    assert len(site.sent("put")) >= 39
+    assert len(set(site.sent("put"))) == 1
+    assert site.read("gigabytes") == digest
