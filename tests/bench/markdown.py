@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tests.bench.contenders import TITLES
+from tests.bench.contenders import ABORTABLE, S3, TITLES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 BEGIN, END = "<!-- bench -->", "<!-- /bench -->"
-_FEW, _MANY, _FAR = "hdfs-10", "hdfs-200", "hdfs-10-far"
+_FEW, _MANY, _FAR, _CLUSTER = "hdfs-10", "hdfs-200", "hdfs-10-far", "cluster-200"
 _HEAD = (
     "| checkpoint on | requests a batch, 10 → 200 partitions | median batch ms, 10 → 200 "
     "| restart to the first batch s, 10 → 200 | median ms with 30 ms more a request, 10 "
@@ -29,7 +29,8 @@ def block(document: Mapping[str, Any]) -> str:
         f"Requests by MinIO's own metrics; prices: {document['prices']}, a batch each 10 s, "
         "requests only.\n"
     )
-    return f"{BEGIN}\n{_HEAD}{rows}\n{note}{END}"
+    more = "".join((*_cluster(document["settings"]), *_large_state(document.get("single", {}))))
+    return f"{BEGIN}\n{_HEAD}{rows}\n{more}{note}{END}"
 
 
 def put_into(text: str, document: Mapping[str, Any]) -> str:
@@ -37,6 +38,28 @@ def put_into(text: str, document: Mapping[str, Any]) -> str:
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     return before + block(document) + after if begin and end else text
+
+
+def _cluster(settings: Mapping[str, Any]) -> Iterator[str]:
+    """Executors in processes of their own, where no floor can be shared."""
+    if _CLUSTER not in settings:
+        return
+    ours, theirs = (settings[_CLUSTER]["contenders"][name] for name in (S3, ABORTABLE))
+    yield (
+        "With two executors in processes of their own and 200 partitions, a batch takes "
+        f"{ours['p50_ms']:,.0f} ms on MinIO, and {theirs['p50_ms']:,.0f} with S3A's abortable "
+        f"manager; a restart {ours['restart_s']:.1f} s, and {theirs['restart_s']:.1f}.\n"
+    )
+
+
+def _large_state(single: Mapping[str, Any]) -> Iterator[str]:
+    found = single.get("large-state", {})
+    if "save_of_s3a" in found:
+        yield (
+            "State in files as RocksDB cuts them, 1 GiB, goes up from these executors at "
+            f"{found['save_of_s3a']:.2f} x the rate of S3A, and comes back at "
+            f"{found['load_of_s3a']:.2f} x.\n"
+        )
 
 
 def _row(name: str, settings: Mapping[str, Any]) -> str:

@@ -137,6 +137,19 @@ def test_a_readme_without_marks_stays_as_it_is() -> None:
     assert "| **Holdfast, MinIO** | 0 | 105 | 0.5 |" in " ".join(renewed.replace("→", "").split())
 
 
+def test_the_readme_tells_of_clusters_and_large_state_what_was_measured() -> None:
+    """And nothing of what was not."""
+    document = example()
+    assert "executors" not in markdown.block(document)
+    (cluster,) = (each for each in SETTINGS if each.name == "cluster-200")
+    found = figures.summary(cluster, {name: taken(name) for name in cluster.contenders})
+    document["settings"]["cluster-200"] = found
+    document["single"] = {"large-state": {"save_of_s3a": 1.125, "load_of_s3a": 2.0}}
+    text = markdown.block(document)
+    assert "a batch takes 105 ms on MinIO, and 105 with S3A's" in text
+    assert "at 1.12 x the rate of S3A, and comes back at 2.00 x" in text
+
+
 def test_the_picture_shows_every_contender_and_is_well_formed() -> None:
     """In a setting where not all have requests."""
     root = ET.fromstring(plot.draw(example()))
