@@ -28,7 +28,8 @@ class Verdict:
 def judge(world: World, store: str) -> Verdict:
     """Every order once, the counts of the batch computation, every retained checkpoint whole."""
     orders = [int(str(order["id"])) for order in all_orders(world.orders)]
-    verdict = Verdict(orders=len(orders), problems=[f"a defect: {d[:500]}" for d in world.defects])
+    defects = [f"a defect: {text[-500:]}" for text in world.defects]  # the cause is told last
+    verdict = Verdict(orders=len(orders), problems=defects)
     found = read_orders(world.database)
     if found != orders:
         once = set(found)
