@@ -148,6 +148,8 @@ def test_executors_that_do_not_reach_the_store_say_what_to_do(
         told = driver.call("await_exception", location=LOCATION)
     assert "UnavailableError: a large file did not get through" in told
     assert "spark.holdfast.largeFileBytes" in told
+    assert f"does this machine reach {site.store.address}:" in told
+    assert "X-Amz-Signature" not in told
     with child(site.drivers[0]) as driver:
         conf["spark.holdfast.largeFileBytes"] = "64m"
         driver.start(job.store, master=site.cluster.master, **conf)

@@ -168,14 +168,18 @@ final class Transfer {
     }
   }
 
-  /** No whole answer came, whatever Java calls it; a timeout is no interrupt. */
-  private static IOException unreached(Ticket ticket, IOException broken) {
+  /**
+   * No whole answer came, whatever Java calls it; a timeout is no interrupt. Of the URL only the
+   * host is told: the rest is a secret.
+   */
+  private static IOException unreached(Ticket ticket, IOException broken) throws IOException {
     String reason = String.valueOf(broken.getMessage());
+    String store = ticket.isFile() ? ticket.address : new URL(ticket.address).getAuthority();
     return new UnavailableException(
         "UnavailableError: a large file did not get through: " + ticket.key + ": "
             + broken.getClass().getSimpleName() + (reason.contains("://") ? "" : " " + reason)
             + " (files above spark.holdfast.largeFileBytes go between executors and the store"
-            + " themselves: does this machine reach it?)");
+            + " themselves: does this machine reach " + store + "?)");
   }
 
   /** On a shared disk: written aside, synced, and linked under its name. */
