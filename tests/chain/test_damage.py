@@ -17,9 +17,9 @@ from holdfast.chain.read import Reader
 from holdfast.errors import CorruptionError
 from holdfast.manifest.files import FileEntry, FileTable, ObjectRef
 from holdfast.manifest.plan import Plan
-from holdfast.objectstore import MemoryStore
+from holdfast.objectstore import Blob, MemoryStore, ObjectMeta, base
 from holdfast.pack import encode_batch
-from tests.chain.support import chain, file, keys_of, plan, resealed, run, upload
+from tests.chain.support import chain, damage, file, keys_of, plan, resealed, run, upload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -155,3 +155,33 @@ def test_a_plan_that_lacks_what_it_lists_is_not_read() -> None:
     files = FileTable.of([FileEntry("offsets/1", 1, 0, ObjectRef("inline"))])
     with pytest.raises(CorruptionError, match="a plan lacks a file's bytes"):
         Plan(batch=1, number=1, files=files, pack=encode_batch([("offsets/2", b"x")])).contents()
+
+
+class InPieces(MemoryStore):
+    """Says how much was read at once of any large file."""
+
+    largest = 0
+
+    def get(self, key: str, *, start: int = 0, length: int | None = None) -> Blob:
+        found = super().get(key, start=start, length=length)
+        if "/files/" in key:
+            self.largest = max(self.largest, len(found.body))
+        return found
+
+    def head(self, key: str) -> ObjectMeta:
+        return super().get(key).meta
+
+
+def test_a_large_file_is_validated_a_piece_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Snapshots of gigabytes, sixteen at once, would not fit into memory."""
+    monkeypatch.setattr(base, "PIECE_BYTES", 1000)
+    store = InPieces()
+    writer = chain(store).claim()
+    large = upload(store, "state/0/0/1.zip", claim=writer.head.claim, body=b"x" * 2500)
+    writer.intent(0, plan(0))
+    writer.commit(0, [large])
+    assert chain(store).validate(writer.head.number).valid
+    assert store.largest == 1000
+    (key,) = keys_of(store, "orders/checkpoints/files/")
+    damage(store, key)
+    assert "not what was written" in chain(store).validate(writer.head.number).issues[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from holdfast.spark.shown import Fetched
 
 if TYPE_CHECKING:
     from holdfast.spark.host import Host, Recovered
+    from holdfast.spark.tickets import Ticket
 
 
 class FakeJvm:
@@ -34,6 +36,30 @@ class FakeJvm:
             file.write(body)
         self._clock += 1
         self._lines.append(f"f\t{path}\t{self._clock}\t{len(body)}\t{self._segment.name}\t{offset}")
+
+    def upload(self, path: str, body: bytes) -> Ticket:
+        """Publish a large file, as an executor does on a shared disk."""
+        digest = hashlib.sha256(body).hexdigest()
+        ticket = self.host.sign(self.key, self.claim, len(body), [digest])
+        Path(ticket.address).parent.mkdir(parents=True, exist_ok=True)
+        Path(ticket.address).write_bytes(body)
+        self._object("o", path, ticket)
+        return ticket
+
+    def move(self, path: str, to: str, ticket: Ticket) -> None:
+        """Rename a large file."""
+        self._object("m", to, ticket)
+        self.remove(path)
+
+    def leave(self, ticket: Ticket) -> None:
+        """A large file that was uploaded, and came too late or was never published."""
+        self._lines.append(f"g\t{ticket.key}")
+
+    def _object(self, kind: str, path: str, ticket: Ticket) -> None:
+        self._clock += 1
+        self._lines.append(
+            f"{kind}\t{path}\t{self._clock}\t{ticket.size}\t{ticket.sha256}\t0\t{ticket.key}"
+        )
 
     def remove(self, path: str) -> None:
         self._lines.append(f"x\t{path}")

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import random
+from typing import TYPE_CHECKING
 
 import pytest
 
 from holdfast.errors import AlreadyExistsError, NotFoundError, PreconditionError, UnavailableError
-from holdfast.objectstore import MemoryStore, ObjectStore, PutMode, RetryingStore
+from holdfast.objectstore import (
+    MemoryStore,
+    ObjectStore,
+    PartedUpload,
+    PutMode,
+    RetryingStore,
+    parted_of,
+)
 from holdfast.settings import RetrySettings
 from holdfast.testing import Fault, FaultyStore, ManualClock, lost_reply
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 DOWN = UnavailableError("down")
 
@@ -37,6 +48,53 @@ def test_every_verb_is_tried_again(verb: str) -> None:
     }
     calls[verb](_retrying(faulty))
     assert len(faulty.calls) == 3
+
+
+class FaultyParts:
+    """Uploads in parts, each step of which is done, and answered from the second try on."""
+
+    def __init__(self) -> None:
+        self.steps: list[str] = []
+
+    def _step(self, name: str) -> None:
+        self.steps.append(name)
+        if self.steps.count(name) == 1:
+            raise DOWN
+
+    def begin(self, key: str, sha256s: Sequence[str], *, expires_s: int) -> PartedUpload:
+        del expires_s
+        self._step("begin")
+        return PartedUpload(key=key, id="1", sha256s=tuple(sha256s), parts=())
+
+    def renew(self, upload: PartedUpload, *, expires_s: int) -> PartedUpload:
+        del expires_s
+        return upload
+
+    def finish(self, upload: PartedUpload, etags: Sequence[str]) -> None:
+        del upload, etags
+        self._step("finish")
+
+    def abort(self, upload: PartedUpload) -> None:
+        del upload
+        self._step("abort")
+
+
+def test_every_step_of_an_upload_in_parts_is_tried_again() -> None:
+    """Or one lost answer would have gigabytes sent again."""
+    memory = MemoryStore()
+    faulty = FaultyParts()
+    memory.parts = faulty  # type: ignore[attr-defined]
+    parted = parted_of(_retrying(memory))
+    assert parted is not None
+    upload = parted.renew(parted.begin("big", ["ab" * 32], expires_s=60), expires_s=60)
+    parted.finish(upload, ["tag"])
+    parted.abort(upload)
+    assert faulty.steps == ["begin"] * 2 + ["finish"] * 2 + ["abort"] * 2
+
+
+def test_a_store_without_parts_has_none_when_it_is_tried_again() -> None:
+    """A large file goes through the driver there."""
+    assert parted_of(_retrying(MemoryStore())) is None
 
 
 def test_retries_end() -> None:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from holdfast.objectstore import ObjectStore, innermost
+from holdfast.errors import MisuseError, NotFoundError
+from holdfast.objectstore import ObjectStore, innermost, parted_of
 from holdfast.spark.host import Host
 from holdfast.spark.options import parse_options
-from holdfast.spark.tickets import PART_BYTES, parted_of
+from holdfast.spark.tickets import PART_BYTES
 from tests.trust import trusted
 
 if TYPE_CHECKING:
@@ -59,6 +60,25 @@ def test_parts_become_one_object(store: ObjectStore, parted: Parted) -> None:
     assert open_uploads(store, "big") == 0
 
 
+def test_what_is_finished_twice_is_finished(store: ObjectStore, parted: Parted) -> None:
+    """The first answer may have been lost; and then nothing is left to take back."""
+    upload = parted.begin("twice", HASHES[2:], expires_s=60)
+    tags = [send(upload.parts[0], PIECES[2])]
+    parted.finish(upload, tags)
+    parted.finish(upload, tags)
+    parted.abort(upload)
+    assert store.get("twice").body == PIECES[2]
+
+
+def test_what_was_taken_back_cannot_be_finished(parted: Parted) -> None:
+    """It is not there, and nobody is told that it was."""
+    upload = parted.begin("gone", HASHES[2:], expires_s=60)
+    tags = [send(upload.parts[0], PIECES[2])]
+    parted.abort(upload)
+    with pytest.raises(NotFoundError):
+        parted.finish(upload, tags)
+
+
 def test_a_part_is_for_its_own_bytes(parted: Parted) -> None:
     """The server refuses any others."""
     upload = parted.begin("other", HASHES, expires_s=60)
@@ -67,6 +87,19 @@ def test_a_part_is_for_its_own_bytes(parted: Parted) -> None:
     refused.value.close()  # or its socket's end fails the test that runs when it is collected
     assert refused.value.code == 400
     parted.abort(upload)
+
+
+def test_a_start_takes_back_what_the_run_before_it_did_not_finish(
+    store: ObjectStore, s3_url: Callable[..., str], tmp_path: Path
+) -> None:
+    """In the same driver: nobody else tells that run's end."""
+    conf = {"spark.holdfast.store": trusted(s3_url()), "spark.holdfast.spool.dir": str(tmp_path)}
+    host = Host(parse_options(conf), application="test")
+    ticket = host.sign("/q", host.start("", "q").claim, 2 * PART_BYTES + 1, ["ab" * 32] * 3)
+    begun = open_uploads(store, f"q/{ticket.key}")
+    host.start("", "q")
+    host.close()
+    assert (begun, open_uploads(store, f"q/{ticket.key}")) == (1, 0)
 
 
 def test_a_run_that_ends_takes_back_what_nobody_finished(
@@ -79,6 +112,8 @@ def test_a_run_that_ends_takes_back_what_nobody_finished(
     hashes = ["ab" * 32] * 3
     ticket = host.sign("/q", claim, 2 * PART_BYTES + 1, hashes)
     assert ticket.upload is not None
+    with pytest.raises(MisuseError, match="begun with other bytes"):
+        host.sign("/q", claim, 2 * PART_BYTES + 2, hashes, begun=ticket.key)
     begun = open_uploads(store, f"q/{ticket.key}")
     host.end("/q", claim)
     host.close()

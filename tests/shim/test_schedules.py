@@ -20,6 +20,10 @@ OUTCOMES = {
     "two starts on one thread": "claimed anew",
     "a reader slower than a start": "stays",
     "an attempt that was replaced": "attempt B",
+    "more state than the spool has room for": "all read",
+    "a large file that came too late": "left behind",
+    "a large file whose attempt died": "left behind",
+    "parts that were not put together": "published when finished",
 }
 
 

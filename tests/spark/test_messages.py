@@ -157,6 +157,23 @@ def test_an_executor_plans_and_commits_nothing(running: Running) -> None:
     assert "cannot plan or commit" in desk.refused(moved)
 
 
+@pytest.mark.parametrize("path", ["commits/0", "offsets/0", "commits", "metadata"])
+def test_an_executor_takes_no_batch_back(running: Running, path: str) -> None:
+    """What says that a batch is planned or committed, and of which query, stays."""
+    desk, by = running.desk, number(running.writer)
+    deleted = message(wire.DELETE, f"q/{path}", flag(True), by)
+    assert "cannot plan or commit" in desk.refused(deleted)
+    moved = message(wire.RENAME, f"q/{path}", text("q/state/x"), flag(True), by)
+    assert "cannot plan or commit" in desk.refused(moved)
+    assert desk.ask(message(wire.STAT, f"q/{path}"))[0] == wire.OK
+
+
+def test_a_store_s_name_is_one_name(running: Running) -> None:
+    """Or its first part would be taken for the store, and the rest for a path."""
+    body = message(wire.STAT, "b/metadata", store="x/q")
+    assert "a store's name" in running.desk.refused(body)
+
+
 def test_who_belongs_to_no_start_or_to_an_earlier_one_writes_nothing(running: Running) -> None:
     """A task of a run that was stopped, or of none."""
     assert "no start that is known" in running.desk.refused(running.publish("q/x", writer=0))

@@ -22,13 +22,14 @@ public final class Bridge {
   }
 
   /** Python is ready to decide; a second call replaces the first. */
-  public static void attach(PythonSide python, long spoolBytesMax, long largeBytes, long stores)
+  public static void attach(
+      PythonSide python, long spoolBytesMax, long largeBytes, long permitMs, long stores)
       throws IOException {
     Driver driver = Registry.driver();
     if (driver == null) {
       throw new HoldfastException("BridgeError: the Holdfast plugin is not loaded");
     }
-    driver.attach(new Driver.Side(python, spoolBytesMax, largeBytes, stores));
+    driver.attach(new Driver.Side(python, spoolBytesMax, largeBytes, permitMs, stores));
   }
 
   /** How many messages of executors of each kind this driver has answered. */

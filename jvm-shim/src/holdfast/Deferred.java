@@ -14,6 +14,7 @@ final class Deferred {
   private static final int THREADS = 16;
   private static final int HELD_MAX = 20_000;
   private static final long KEEP_MS = 600_000;
+  private static final long BYTES_MAX = 256L << 20;
 
   private final Map<Long, Held> held = new ConcurrentHashMap<>();
   private final ThreadPoolExecutor threads;
@@ -33,7 +34,7 @@ final class Deferred {
       if (held.size() >= HELD_MAX) {
         return Desk.failed("UnavailableError: too many answers wait to be fetched by executors");
       }
-      begun = new Held(new FutureTask<>(work));
+      begun = new Held(work);
       held.put(nonce, begun);
       threads.execute(begun.task);
     }
@@ -52,6 +53,15 @@ final class Deferred {
     threads.shutdownNow();
   }
 
+  /** Whether the answers that wait take so much memory that the next ones should be short. */
+  boolean isCrowded() {
+    long bytes = 0;
+    for (Held each : held.values()) {
+      bytes += each.bytes;
+    }
+    return bytes > BYTES_MAX;
+  }
+
   /** Of executors that died before they asked again. */
   private void forgetOld() {
     long oldest = System.currentTimeMillis() - KEEP_MS;
@@ -67,9 +77,16 @@ final class Deferred {
   private static final class Held {
     final FutureTask<byte[]> task;
     final long sinceMs = System.currentTimeMillis();
+    volatile int bytes;
 
-    Held(FutureTask<byte[]> task) {
-      this.task = task;
+    Held(Callable<byte[]> work) {
+      task =
+          new FutureTask<>(
+              () -> {
+                byte[] answer = work.call();
+                bytes = answer.length;
+                return answer;
+              });
     }
   }
 }

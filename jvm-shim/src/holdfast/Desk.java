@@ -2,8 +2,11 @@ package holdfast;
 
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.util.Arrays;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
@@ -18,6 +21,8 @@ import org.apache.hadoop.fs.PathIsNotEmptyDirectoryException;
  */
 final class Desk {
   private static final int HYDRATE_BYTES = 8 << 20;
+  private static final Set<String> DRIVERS =
+      new HashSet<>(Arrays.asList("", "offsets", "commits", "metadata"));
 
   private final Driver driver;
   private final Deferred deferred = new Deferred();
@@ -113,7 +118,7 @@ final class Desk {
       case Wire.PUBLISH:
         return publish(query, path, in);
       case Wire.RENAME:
-        return rename(query, path, at, in);
+        return rename(query, path, at, in, nonce);
       case Wire.DELETE:
         return delete(query, path, in);
       default:
@@ -146,14 +151,14 @@ final class Desk {
   /** Where the newest state is only on the store, it is fetched first. */
   private byte[] listed(Query query, String path, long nonce) throws IOException {
     if (nonce == 0 || query.isNear(path)) {
-      return list(query, path);
+      return list(query, path, HYDRATE_BYTES);
     }
     return deferred.answer(
         nonce,
         () -> {
           try {
             query.hydrate(path);
-            return list(query, path);
+            return list(query, path, deferred.isCrowded() ? 0 : HYDRATE_BYTES);
           } catch (IOException | RuntimeException error) {
             return refused(error);
           }
@@ -161,7 +166,7 @@ final class Desk {
   }
 
   /** A listing brings what the reader of a state store opens next: its newest state. */
-  private static byte[] list(Query query, String path) throws IOException {
+  private static byte[] list(Query query, String path, int bytesMax) throws IOException {
     NavigableMap<String, Entry> found = query.list(path);
     if (found == null) {
       return new Wire.Out().octet(Wire.ABSENT).done();
@@ -172,8 +177,8 @@ final class Desk {
     }
     for (String name : Hydration.wanted(path, found)) {
       // A batch that still runs may replace what an attempt wrote, so its files do not come along.
-      boolean taken = out.size() < HYDRATE_BYTES && query.isSealed(found.get(name));
-      byte[] bytes = taken ? query.local(Tree.join(path, name)) : null;
+      boolean taken = out.size() < bytesMax && query.isSealed(found.get(name));
+      byte[] bytes = taken ? found.get(name).local() : null;
       if (bytes != null) {
         out.text(name).body(bytes, bytes.length);
       }
@@ -216,15 +221,14 @@ final class Desk {
       }
     }
     in.end();
-    if (Gate.of(path) != null) {
-      return failed("BridgeError: an executor cannot plan or commit a batch: " + path);
-    }
+    requireOpen(path);
     query.publish(path, content, overwrite, writer);
     return done();
   }
 
   /** Both names are told as the executor knows them: from the store on, not from the query on. */
-  private byte[] rename(Query query, String path, Location at, Wire.In in) throws IOException {
+  private byte[] rename(Query query, String path, Location at, Wire.In in, long nonce)
+      throws IOException {
     Location target = at.in(Location.told(in.text()));
     boolean overwrite = in.flag();
     long writer = requireWriter(in.number());
@@ -233,19 +237,35 @@ final class Desk {
       return failed("MisuseError: a file stays in its query: " + at + " to " + target);
     }
     String to = target.below(query.root.path);
-    if (Gate.of(to) != null) {
-      return failed("BridgeError: an executor cannot plan or commit a batch: " + to);
-    }
-    query.rename(path, to, overwrite, writer);
-    return done();
+    requireOpen(path);
+    requireOpen(to);
+    return deferred.answer(
+        nonce,
+        () -> {
+          try {
+            query.rename(path, to, overwrite, writer); // may need a file from the store
+            return done();
+          } catch (IOException | RuntimeException error) {
+            return refused(error);
+          }
+        });
   }
 
   private static byte[] delete(Query query, String path, Wire.In in) throws IOException {
     boolean recursive = in.flag();
     long writer = requireWriter(in.number());
     in.end();
+    requireOpen(path);
     boolean was = query.delete(path, recursive, writer);
     return new Wire.Out().octet(was ? Wire.OK : Wire.ABSENT).done();
+  }
+
+  /** What says that a batch is planned or committed, and of which query, is the driver's alone. */
+  private static void requireOpen(String path) throws IOException {
+    String first = path.substring(0, (path + "/").indexOf('/'));
+    if (DRIVERS.contains(first)) {
+      throw new HoldfastException("BridgeError: an executor cannot plan or commit a batch: " + path);
+    }
   }
 
   /** An executor that does not say which start it belongs to is refused. */

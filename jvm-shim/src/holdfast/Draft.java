@@ -99,8 +99,8 @@ final class Draft extends OutputStream {
     close();
     discarded = true;
     memory = new Memory();
-    if (file != null && !file.delete() && file.exists()) {
-      Log.info("a temporary file stays: " + file);
+    if (file != null) {
+      Temporary.delete(file);
     }
   }
 
@@ -116,8 +116,7 @@ final class Draft extends OutputStream {
   }
 
   private void spill() throws IOException {
-    file = File.createTempFile("holdfast-", ".draft");
-    file.deleteOnExit();
+    file = Temporary.create(".draft");
     spilled = new FileOutputStream(file);
     memory.writeTo(spilled);
     memory = new Memory();

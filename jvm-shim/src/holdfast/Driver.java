@@ -327,17 +327,19 @@ final class Driver implements Namespace {
     return locks.computeIfAbsent(key, absent -> new Object());
   }
 
-  /** The Python side, what it said of sizes, and how often its stores have changed. */
+  /** The Python side, what it said of sizes and times, and how often its stores have changed. */
   static final class Side {
     final PythonSide python;
     final long spoolBytesMax;
     final long largeBytes;
+    final long permitMs;
     final long stores;
 
-    Side(PythonSide python, long spoolBytesMax, long largeBytes, long stores) {
+    Side(PythonSide python, long spoolBytesMax, long largeBytes, long permitMs, long stores) {
       this.python = python;
       this.spoolBytesMax = spoolBytesMax;
       this.largeBytes = largeBytes;
+      this.permitMs = permitMs;
       this.stores = stores;
     }
   }

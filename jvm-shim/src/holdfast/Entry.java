@@ -1,5 +1,7 @@
 package holdfast;
 
+import java.io.IOException;
+
 /** One file or directory of a query, as the driver shows it. */
 final class Entry {
   final boolean directory;
@@ -32,6 +34,15 @@ final class Entry {
   /** A file that a recovery shows. */
   static Entry file(long size, long modifiedMs, Place place) {
     return new Entry(false, size, modifiedMs, 0, place, null);
+  }
+
+  /** A small file's bytes if they are on this machine, else null. */
+  byte[] local() throws IOException {
+    if (size == 0) {
+      return new byte[0];
+    }
+    Place here = place;
+    return here == null ? null : here.read(size);
   }
 
   /** A file that is published now. */

@@ -12,12 +12,12 @@ final class FileInput extends FSInputStream {
   private final RandomAccessFile in;
 
   FileInput(Source source) throws IOException {
-    file = File.createTempFile("holdfast-", ".large");
+    file = Temporary.create(".large");
     try {
       Transfer.download(source, file);
       in = new RandomAccessFile(file, "r");
     } finally {
-      file.delete(); // the open handle keeps the bytes; nothing is left behind by a crash
+      Temporary.delete(file); // the open handle keeps the bytes; nothing is left behind by a crash
     }
   }
 

@@ -4,14 +4,16 @@ package holdfast;
  * What changed in a query since Python was last told, one line for each change, in order.
  *
  * <p>Tab-separated: {@code f path modified size segment offset} (small, in the spool),
- * {@code o path modified size sha256 crc32 key} (large, on the store), {@code d path modified},
- * {@code x path} (gone). Guarded by its query.
+ * {@code o path modified size sha256 crc32 key} (large, on the store; {@code m} if it had another
+ * name before), {@code d path modified}, {@code x path} (gone), {@code g key} (an object that no
+ * line has named and none will). Guarded by its query.
  */
 final class Journal {
   private StringBuilder lines = new StringBuilder();
 
   void file(String path, Entry entry, Content content) {
-    lines.append(content.isObject() ? 'o' : 'f').append('\t').append(path);
+    char kind = !content.isObject() ? 'f' : content.moved ? 'm' : 'o';
+    lines.append(kind).append('\t').append(path);
     lines.append('\t').append(entry.modifiedMs).append('\t').append(entry.size);
     if (content.isObject()) {
       lines.append('\t').append(content.sha256).append('\t').append(content.crc32);
@@ -30,6 +32,10 @@ final class Journal {
 
   void gone(String path) {
     lines.append("x\t").append(path).append('\n');
+  }
+
+  void left(String key) {
+    lines.append("g\t").append(key).append('\n');
   }
 
   /** A state store was loaded: {@code l path version milliseconds}. */

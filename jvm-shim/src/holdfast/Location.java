@@ -69,6 +69,9 @@ final class Location {
    * @throws IOException where no filesystem of ours would have named it so
    */
   static Location told(String store, String path) throws IOException {
+    if (store.indexOf('/') >= 0) {
+      throw new IOException("ConfigError: a store's name has no \"/\": " + told(store));
+    }
     return new Location(told(store), told(path));
   }
 

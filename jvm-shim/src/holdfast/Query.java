@@ -21,6 +21,8 @@ import org.apache.hadoop.fs.PathIsNotEmptyDirectoryException;
  * nothing is written any more. The lock is held for memory only, never across a call of Python.
  */
 final class Query {
+  private static final int FETCHES_MAX = 10;
+
   final Location root;
   final long claim;
 
@@ -36,7 +38,7 @@ final class Query {
   private final Spool spool;
   private final Tree tree;
   private final Journal journal = new Journal();
-  private final Permits permits = new Permits();
+  private final Permits permits;
   private final Object gates = new Object();
   private long order;
   private long cut;
@@ -51,6 +53,7 @@ final class Query {
     this.checkpoint = checkpoint;
     this.python = side.python;
     this.largeBytes = side.largeBytes;
+    this.permits = new Permits(side.permitMs);
     this.spool = spool;
     this.tree = shown.tree;
     this.newestMs = shown.newestMs;
@@ -82,27 +85,27 @@ final class Query {
 
   /** A small file's bytes if they are on this machine, else null. */
   byte[] local(String path) throws IOException {
-    Entry entry = requireFile(path);
-    if (entry.size == 0) {
-      return new byte[0];
-    }
-    Place place = entry.place;
-    return place == null ? null : place.read(entry.size);
+    return requireFile(path).local();
   }
 
-  /** A small file's bytes, from the store if they are not here, or a ticket for a large one. */
+  /**
+   * A small file's bytes, from the store if they are not here, or a ticket for a large one. What
+   * was fetched can be dropped again before it is read, where others fetch more than the spool has
+   * room for.
+   */
   Source open(String path) throws IOException {
     byte[] bytes = local(path);
-    if (bytes == null) {
+    for (int attempt = 1; bytes == null; attempt++) {
+      if (attempt > FETCHES_MAX) {
+        throw new HoldfastException(
+            "UnavailableError: the spool does not keep what is fetched: " + root.child(path)
+                + " (its run has ended, or spark.holdfast.spool.maxBytes is too small)");
+      }
       Reply reply = fetch(path);
       if (reply.is("ticket")) {
         return Source.of(new Ticket(reply), () -> open(path));
       }
       bytes = local(path);
-    }
-    if (bytes == null) {
-      throw new HoldfastException(
-          "BridgeError: Python fetched a file that is not there: " + root.child(path));
     }
     return Source.of(bytes);
   }
@@ -126,8 +129,14 @@ final class Query {
   /** Fetch the newest state in a directory that is only on the store, pack by pack. */
   void hydrate(String directory) throws IOException {
     for (String path : far(directory)) {
-      if (local(path) == null) {
-        fetch(path);
+      try {
+        if (local(path) == null) {
+          fetch(path);
+        }
+      } catch (IOException error) {
+        if (stat(path) != null) {
+          throw error;
+        } // else it was deleted since it was listed
       }
     }
   }
@@ -151,7 +160,9 @@ final class Query {
   Ticket sign(long size, String sha256s, String begun, long by) throws IOException {
     requireWriter(by);
     Ticket ticket = new Ticket(Reply.of(python.sign(root.key(), claim, size, sha256s, begun)));
-    permits.add(ticket);
+    if (!ticket.isNone()) {
+      permits.add(ticket);
+    }
     return ticket;
   }
 
@@ -159,6 +170,7 @@ final class Query {
   void finish(String key, String etags, long by) throws IOException {
     requireWriter(by);
     Reply.of(python.finish(root.key(), claim, key, etags));
+    permits.sent(key);
   }
 
   /** Make a directory and those above it. */
@@ -184,13 +196,28 @@ final class Query {
    * @throws FileAlreadyExistsException if the name is taken and must not be replaced
    */
   void publish(String path, Content content, boolean overwrite, long by) throws IOException {
-    if (content.isObject()) {
-      permits.use(content);
+    if (!content.isObject()) {
+      put(path, content, overwrite, by);
+      return;
     }
-    put(path, content, overwrite, by);
+    permits.use(content);
+    long shown = 0;
+    try {
+      shown = put(path, content, overwrite, by);
+    } finally {
+      if (shown == 0) {
+        left(content.key);
+      }
+    }
   }
 
-  private void put(String path, Content content, boolean overwrite, long by) throws IOException {
+  /** A large file that no record names and none will. */
+  private synchronized void left(String key) {
+    journal.left(key);
+  }
+
+  /** Returns the file's position; 0 if it is not shown. */
+  private long put(String path, Content content, boolean overwrite, long by) throws IOException {
     requireWriter(by);
     Location.checked(path);
     Gate gate = Gate.of(path);
@@ -201,6 +228,7 @@ final class Query {
       settled = gate == null
           ? show(path, content, place, overwrite, by)
           : pass(gate, path, content, place, by);
+      return settled;
     } finally {
       if (place != null) {
         place.segment.settle(settled);
@@ -221,7 +249,7 @@ final class Query {
       }
       content = Content.small(bytes, bytes.length);
     }
-    put(to, content, overwrite, by);
+    put(to, content.renamed(), overwrite, by);
     delete(from, false, by);
   }
 
@@ -302,6 +330,9 @@ final class Query {
         mkdirs(Tree.parent(path), by);
         entry = Entry.published(content, tick(), ++order, place);
         journal.file(path, entry, content);
+        if (gate.kind == Gate.Kind.COMMIT) {
+          permits.withdrawn().forEach(journal::left);
+        }
         told = journal.cut();
         cut = gate.kind == Gate.Kind.COMMIT ? entry.order : cut;
       }
@@ -345,6 +376,9 @@ final class Query {
   /** Entries of a segment that Python wrote, for files whose bytes are not here yet. */
   private void take(Reply reply) throws IOException {
     Segment segment = spool.adopt(reply.text(1));
+    if (segment == null) {
+      return;
+    }
     synchronized (this) {
       for (int line = 2; line < reply.size(); line++) {
         String[] fields = reply.text(line).split("\t");

@@ -47,16 +47,23 @@ final class Spool {
     return new Place(open, open.append(data, count));
   }
 
-  /** Take in a segment that Python wrote into this directory; the store has all that it holds. */
+  /**
+   * Take in a segment that Python wrote into this directory; the store has all that it holds. Null
+   * if it was taken in by another reader and dropped since, or if the run has ended.
+   */
   synchronized Segment adopt(String name) throws IOException {
     for (Segment known : segments) {
       if (known.name().equals(name)) {
         return known; // two readers asked for one pack
       }
     }
-    Segment segment = Segment.open(new File(directory, name));
+    File file = new File(directory, name);
+    if (!file.exists()) {
+      return null;
+    }
+    Segment segment = Segment.open(file);
     makeRoom(segment.length());
-    segments.addFirst(segment);
+    segments.add(segment); // the last to be dropped: who asked for it has not read it yet
     bytes += segment.length();
     return segment;
   }

@@ -188,17 +188,20 @@ final class Transfer {
     Path target = Paths.get(ticket.address);
     Files.createDirectories(staging.getParent());
     Files.createDirectories(target.getParent());
-    try (InputStream in = new FileInputStream(file);
-        FileOutputStream out = new FileOutputStream(staging.toFile())) {
-      copy(in, out);
-      out.getFD().sync();
-    }
     try {
+      try (InputStream in = new FileInputStream(file);
+          FileOutputStream out = new FileOutputStream(staging.toFile())) {
+        copy(in, out);
+        out.getFD().sync();
+      }
+      if (Files.size(staging) != ticket.size) {
+        throw new IOException("a file changed while it was copied: " + file);
+      }
       Files.createLink(target, staging);
     } catch (FileAlreadyExistsException again) {
       Log.info("a large file was placed by an earlier try: " + ticket.key);
     } finally {
-      Files.delete(staging);
+      Files.deleteIfExists(staging); // a full disk is not filled further by what failed
     }
     try (FileChannel directory = FileChannel.open(target.getParent(), StandardOpenOption.READ)) {
       directory.force(true);

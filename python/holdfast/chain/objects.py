@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from holdfast.chain.read import read_twice
 from holdfast.errors import CorruptionError, NotFoundError
+from holdfast.objectstore import pieces
 from holdfast.objectstore.parallel import gather
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from holdfast.chain.context import Context
     from holdfast.chain.head import Head
@@ -100,18 +101,48 @@ def _folder(key: str) -> str:
 def check_hashes(
     context: Context, refs: list[ObjectRef], *, progress: Callable[[int], None] | None = None
 ) -> None:
-    """Read every object whole and compare its SHA-256.
+    """Read every object to its end and compare its SHA-256; a large one a piece at a time.
 
     Raises:
         CorruptionError: the first one that differs.
     """
 
     def check(ref: ObjectRef) -> None:
-        fetch(context, ref)
+        if ref.kind == "file":
+            _check_large(context, ref)
+        else:
+            fetch(context, ref)
         if progress is not None:
             progress(ref.size)
 
     gather(check, refs, parallel=context.settings.parallel)
+
+
+def _check_large(context: Context, ref: ObjectRef) -> None:
+    def read() -> None:
+        for _ in fetch_pieces(context, ref):
+            pass
+
+    try:
+        read_twice(read)
+    except NotFoundError as error:
+        raise CorruptionError("an object is missing", key=context.key_of(ref.key)) from error
+
+
+def fetch_pieces(context: Context, ref: ObjectRef) -> Iterator[bytes]:
+    """A large file's bytes; after the last piece it is known whether they were the right ones.
+
+    Raises:
+        NotFoundError: missing.
+        CorruptionError: not what was written.
+    """
+    key, digest = context.key_of(ref.key), hashlib.sha256()
+    for piece in pieces(context.store, key, ref.size):
+        digest.update(piece)
+        yield piece
+    actual = digest.hexdigest()
+    if actual != ref.sha256:
+        raise _other(key, ref, actual)
 
 
 def fetch(context: Context, ref: ObjectRef) -> bytes:
@@ -126,12 +157,16 @@ def fetch(context: Context, ref: ObjectRef) -> bytes:
         body = context.store.get(key).body
         actual = hashlib.sha256(body).hexdigest()
         if len(body) != ref.size or actual != ref.sha256:
-            raise CorruptionError(
-                "an object is not what was written", key=key, expected=ref.sha256, actual=actual
-            )
+            raise _other(key, ref, actual)
         return body
 
     try:
         return read_twice(read)
     except NotFoundError as error:
         raise CorruptionError("an object is missing", key=key) from error
+
+
+def _other(key: str, ref: ObjectRef, actual: str) -> CorruptionError:
+    return CorruptionError(
+        "an object is not what was written", key=key, expected=ref.sha256, actual=actual
+    )

@@ -23,8 +23,8 @@ from holdfast.errors import (
     PermissionDeniedError,
     StoreError,
 )
-from holdfast.moving.origin import PIECE_BYTES
 from holdfast.objectstore import ObjectStore, PutMode, open_store
+from holdfast.objectstore.base import PIECE_BYTES
 from holdfast.sparkfiles.paths import METADATA
 
 if TYPE_CHECKING:

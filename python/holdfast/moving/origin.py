@@ -14,15 +14,13 @@ from holdfast.errors import (
     NotFoundError,
     PermissionDeniedError,
 )
-from holdfast.objectstore import LocalStore, ObjectMeta, ObjectStore, open_store, scan
-from holdfast.settings import MIB
+from holdfast.objectstore import LocalStore, ObjectMeta, ObjectStore, open_store, pieces, scan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from holdfast.moving.address import Address
 
-PIECE_BYTES = 16 * MIB
 _ALL = 1 << 62
 
 
@@ -106,12 +104,6 @@ def changed(shown: str, path: str) -> MisuseError:
         checkpoint=shown,
         path=path,
     )
-
-
-def pieces(store: ObjectStore, key: str, size: int) -> Iterator[bytes]:
-    """An object's bytes in order, a range at a time."""
-    for start in range(0, size, PIECE_BYTES):
-        yield store.get(key, start=start, length=min(PIECE_BYTES, size - start)).body
 
 
 def open_origin(address: Address) -> Origin:

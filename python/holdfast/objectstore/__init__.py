@@ -14,6 +14,8 @@ from holdfast.objectstore.base import (
     PutMode,
     check_key,
     innermost,
+    parted_of,
+    pieces,
     scan,
 )
 from holdfast.objectstore.certificate import Certificate, Check
@@ -53,6 +55,8 @@ __all__ = [
     "ensure_certified",
     "innermost",
     "open_store",
+    "parted_of",
+    "pieces",
     "probe",
     "redact",
     "scan",

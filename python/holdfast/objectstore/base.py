@@ -14,12 +14,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, TypeAlias, runtime_checkable
 
 from holdfast.errors import ConfigError, UnavailableError
-from holdfast.settings import KEY_BYTES_MAX, LIST_PAGE_MAX
+from holdfast.settings import KEY_BYTES_MAX, LIST_PAGE_MAX, MIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 Body: TypeAlias = bytes | bytearray | memoryview
+PIECE_BYTES = 16 * MIB
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +107,10 @@ class Parted(Protocol):
         """Sign each part's put anew; what was sent stays sent. Costs nothing."""
 
     def finish(self, upload: PartedUpload, etags: Sequence[str]) -> None:
-        """Make one object of what was sent; costs one write request."""
+        """Make one object of what was sent; costs one write request. Done again, it stays done."""
 
     def abort(self, upload: PartedUpload) -> None:
-        """Take back what was sent."""
+        """Take back what was sent; nothing, where it was finished or taken back before."""
 
 
 class ObjectStore(Protocol):
@@ -186,6 +187,23 @@ def innermost(store: ObjectStore) -> ObjectStore:
         if inner is None:
             return store
         store = inner
+
+
+def parted_of(store: ObjectStore) -> Parted | None:
+    """How this store takes an object in parts, if it does: as its outermost wrapper has it."""
+    layer: ObjectStore | None = store
+    while layer is not None:
+        found: Parted | None = getattr(layer, "parts", None)
+        if found is not None:
+            return found
+        layer = getattr(layer, "inner", None)
+    return None
+
+
+def pieces(store: ObjectStore, key: str, size: int) -> Iterator[bytes]:
+    """An object's bytes in order, a range at a time."""
+    for start in range(0, size, PIECE_BYTES):
+        yield store.get(key, start=start, length=min(PIECE_BYTES, size - start)).body
 
 
 def scan(store: ObjectStore, prefix: str = "", *, start_after: str = "") -> Iterator[ObjectMeta]:

@@ -23,11 +23,22 @@ from holdfast.errors import (
     PreconditionError,
     UnavailableError,
 )
-from holdfast.objectstore.base import Blob, Body, ObjectMeta, ObjectStore, Page, Presigned, PutMode
+from holdfast.objectstore.base import (
+    Blob,
+    Body,
+    ObjectMeta,
+    ObjectStore,
+    Page,
+    Parted,
+    PartedUpload,
+    Presigned,
+    PutMode,
+    parted_of,
+)
 from holdfast.settings import LIST_PAGE_MAX, RetrySettings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
 T = TypeVar("T")
 
@@ -46,11 +57,21 @@ class RetryingStore:
         self._inner = inner
         self._settings = settings or RetrySettings()
         self._clock = clock
-        self._jitter = jitter or random.Random()  # noqa: S311 - spreads load, hides nothing
+        self._again = _Tries(
+            self._settings,
+            clock,
+            jitter or random.Random(),  # noqa: S311 - spreads load, hides nothing
+        )
 
     def around(self, inner: ObjectStore) -> RetryingStore:
         """Another store, tried again in the same way."""
         return RetryingStore(inner, settings=self._settings, clock=self._clock)
+
+    @property
+    def parts(self) -> Parted | None:
+        """Uploads in parts, each step tried again; none where the store has none."""
+        found = parted_of(self._inner)
+        return None if found is None else _RetryingParts(found, self._again)
 
     @property
     def url(self) -> str:
@@ -106,7 +127,39 @@ class RetryingStore:
     ) -> Presigned:
         return self._inner.presign(method, key, expires_s=expires_s, sha256=sha256)
 
-    def _again(self, request: Callable[[], T]) -> T:
+
+class _RetryingParts:
+    """A step whose answer was lost and that is done again stays done.
+
+    `begin` is not so: what it began without our knowing has no parts, and a lifecycle rule ends it.
+    """
+
+    def __init__(self, inner: Parted, again: _Tries) -> None:
+        self._inner = inner
+        self._again = again
+
+    def begin(self, key: str, sha256s: Sequence[str], *, expires_s: int) -> PartedUpload:
+        return self._again(lambda: self._inner.begin(key, sha256s, expires_s=expires_s))
+
+    def renew(self, upload: PartedUpload, *, expires_s: int) -> PartedUpload:
+        return self._inner.renew(upload, expires_s=expires_s)
+
+    def finish(self, upload: PartedUpload, etags: Sequence[str]) -> None:
+        self._again(lambda: self._inner.finish(upload, etags))
+
+    def abort(self, upload: PartedUpload) -> None:
+        self._again(lambda: self._inner.abort(upload))
+
+
+class _Tries:
+    """How often, and after which waits."""
+
+    def __init__(self, settings: RetrySettings, clock: Clock, jitter: random.Random) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._jitter = jitter
+
+    def __call__(self, request: Callable[[], T]) -> T:
         """Full jitter: each wait is random below a ceiling that doubles."""
         ceiling = self._settings.first_delay_s
         for _ in range(self._settings.attempts_max - 1):

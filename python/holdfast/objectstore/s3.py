@@ -124,7 +124,7 @@ class S3Store:
             s3options.check_bucket(bucket, self._settings)
             self._client = _connect(session, self._settings, self._put_headers)
         self.parts = PartedUploads(
-            self._client, bucket, self._prefix, lambda key: self._told("put", key)
+            self._client, bucket, self._prefix, lambda key: self._told("put", key), self.head
         )
 
     @property

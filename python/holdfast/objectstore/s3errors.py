@@ -79,6 +79,11 @@ _NOWHERE = _Meaning(
 _BUCKET_NAME = _Meaning(
     ConfigError, "no bucket can have this name", "correct the bucket's name in the URL"
 )
+_UPLOAD = _Meaning(
+    NotFoundError,
+    "no such upload in parts",
+    "a lifecycle rule may have ended it; the file is sent again",
+)
 _KMS_KEY = _Meaning(ConfigError, "the encryption key cannot be used", _KMS)
 _LACKING = _Meaning(
     UnsupportedError,
@@ -117,6 +122,7 @@ _MEANINGS: Mapping[str, _Meaning] = {
     "KMS.DisabledException": _KMS_KEY,
     "KMS.KMSInvalidStateException": _KMS_KEY,
     "KMS.NotFoundException": _KMS_KEY,
+    "NoSuchUpload": _UPLOAD,
     "NotImplemented": _LACKING,
     "QuotaExceeded": _FULL,
     "XMinioStorageFull": _FULL,

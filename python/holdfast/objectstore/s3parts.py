@@ -7,18 +7,22 @@ finished or aborted costs storage until a lifecycle rule takes it: conf/STORES.m
 from __future__ import annotations
 
 import base64
+import contextlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from holdfast.errors import NotFoundError
 from holdfast.objectstore.base import PartedUpload, Presigned, check_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
+    from holdfast.objectstore.base import ObjectMeta
+
 
 class PartedUploads:
-    """The three steps over one bucket; `told` turns what the client raises into our errors."""
+    """The steps over one bucket; `told` turns what the client raises into our errors."""
 
     def __init__(
         self,
@@ -26,11 +30,13 @@ class PartedUploads:
         bucket: str,
         prefix: str,
         told: Callable[[str], AbstractContextManager[None]],
+        head: Callable[[str], ObjectMeta],
     ) -> None:
         self._client = client
         self._bucket = bucket
         self._prefix = prefix
         self._told = told
+        self._head = head
 
     def begin(self, key: str, sha256s: Sequence[str], *, expires_s: int) -> PartedUpload:
         """Begin an upload, and sign a put for each part by its hash; one request."""
@@ -51,22 +57,26 @@ class PartedUploads:
         return replace(upload, parts=parts)
 
     def finish(self, upload: PartedUpload, etags: Sequence[str]) -> None:
-        """Make one object of the parts; one request. Done again, it is still done."""
+        """Make one object of the parts; one request, and one more where it was done before."""
         parts = [
             {"PartNumber": number, "ETag": etag, "ChecksumSHA256": _base64(sha256)}
             for number, (etag, sha256) in enumerate(zip(etags, upload.sha256s, strict=True), 1)
         ]
-        with self._told(upload.key):
-            self._client.complete_multipart_upload(
-                Bucket=self._bucket,
-                Key=self._prefix + upload.key,
-                UploadId=upload.id,
-                MultipartUpload={"Parts": parts},
-            )
+        try:
+            with self._told(upload.key):
+                self._client.complete_multipart_upload(
+                    Bucket=self._bucket,
+                    Key=self._prefix + upload.key,
+                    UploadId=upload.id,
+                    MultipartUpload={"Parts": parts},
+                )
+        except NotFoundError:
+            # An earlier try was answered, and the answer lost: nobody else writes to this key.
+            self._head(upload.key)
 
     def abort(self, upload: PartedUpload) -> None:
         """Take back what was sent; one request."""
-        with self._told(upload.key):
+        with contextlib.suppress(NotFoundError), self._told(upload.key):
             self._client.abort_multipart_upload(
                 Bucket=self._bucket, Key=self._prefix + upload.key, UploadId=upload.id
             )

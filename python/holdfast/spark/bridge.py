@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 JavaError = Py4JJavaError
 _SINK_FIELDS = {"source": "sink", "outputMode": "output mode"}
 _LISTENERS_MS = 1000
+_PERMIT_SECONDS = 2 * 3600  # beyond its ticket: what an attempt began to send may take its time
 _OBJECT = re.compile(r"([0-9]{1,18}) ([0-9a-f]{64}) ([0-9]{1,10}) (.+)")  # size, hashes, key
 _PLUGIN = "holdfast.HoldfastPlugin"
 _LOG = logging.getLogger("holdfast")
@@ -139,7 +140,11 @@ def attach(spark: SparkSession, host: Host) -> None:
     ensure_callback_server_started(context._gateway)  # type: ignore[no-untyped-call]  # noqa: SLF001 - PySpark has no public way
     options = host.options
     _shim(context._jvm).attach(  # noqa: SLF001 - as above
-        PythonSide(host), options.spool_bytes_max, options.large_file_bytes, host.store_changes
+        PythonSide(host),
+        options.spool_bytes_max,
+        options.large_file_bytes,
+        1000 * (options.ticket_seconds + _PERMIT_SECONDS),
+        host.store_changes,
     )
 
 

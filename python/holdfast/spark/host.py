@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.clock import SYSTEM_CLOCK, Clock
 from holdfast.errors import ConfigError, FencedError, HoldfastError, MisuseError, NotFoundError
 from holdfast.ids import Writer
-from holdfast.objectstore import Meter
+from holdfast.objectstore import Meter, parted_of
 from holdfast.spark.background import Background
 from holdfast.spark.modes import check_mode, parse_thread
 from holdfast.spark.run import Parts, Run
@@ -22,7 +22,7 @@ from holdfast.spark.sinkstate import Sinks
 from holdfast.spark.spool import SpoolRoot
 from holdfast.spark.status import Record, Status, figures_text, recovery_text
 from holdfast.spark.stores import Stores
-from holdfast.spark.tickets import Ticket, download_ticket, parted_of, renewed_ticket, upload_ticket
+from holdfast.spark.tickets import Ticket, download_ticket, renewed_ticket, upload_ticket
 from holdfast.spark.views import View, Views
 from holdfast.sparkfiles.paths import RESERVED, needed_at_start
 
@@ -155,11 +155,14 @@ class Host:
         )
         with self._lock:
             expected = self._expected.pop(_key(store, path), None)
+            replaced = self._runs.get(_key(store, path))
             self._runs[_key(store, path)] = run
             earlier = self._sinks.get(_key(store, path))
             self._sinks[_key(store, path)] = run.parts.sinks
         if earlier is not None and earlier.lineage == head.lineage:
             run.parts.sinks.inherit(earlier)
+        if replaced is not None:
+            self._background.submit(replaced.warn, replaced.abort_uploads)
         if expected is not None:
             run.pipeline_hash, run.notes["config"] = expected
         self._prefetch(head, shown)
@@ -234,15 +237,17 @@ class Host:
         if begun:
             return renewed_ticket(context, run.uploads.get(begun), size, sha256s, seconds)
         ticket = upload_ticket(context, claim, size, sha256s, seconds)
-        run.parts.meter.add("put", count=max(1, len(sha256s) - 1), sent=size)
+        requests = 1 if ticket.upload is None else len(ticket.upload.parts) + 2  # begun, finished
+        run.parts.meter.add("put", count=requests, sent=size)
         if ticket.upload is not None:
-            run.uploads[ticket.key] = ticket.upload
+            run.uploads[ticket.key] = ticket
         return ticket
 
     def finish(self, key: str, claim: int, upload_key: str, etags: list[str]) -> None:
         """All parts of an upload were sent: make one object of them."""
         run = self._run(key, claim)
-        upload, parted = run.uploads.get(upload_key), parted_of(run.parts.chain.context.store)
+        begun, parted = run.uploads.get(upload_key), parted_of(run.parts.chain.context.store)
+        upload = None if begun is None else begun.upload
         if upload is None or parted is None or len(etags) != len(upload.sha256s):
             raise MisuseError("no such upload was begun here", key=upload_key)
         parted.finish(upload, etags)
@@ -305,6 +310,8 @@ class Host:
 
     def _after(self, run: Run, done: Committed) -> None:
         """What is due once a checkpoint exists, off the query's path."""
+        if run.is_sweep_due():
+            self._background.submit(run.warn, run.sweep)
         if done.hint_due:
             self._background.submit(run.warn, run.parts.writer.write_hint)
         if done.full and run.is_retention_due():

@@ -35,13 +35,14 @@ class Spooled:
 
 @dataclass(frozen=True, slots=True)
 class Uploaded:
-    """A large file: it is an object already."""
+    """A large file: it is an object already. `moved`: a record may name that by now."""
 
     modified_ms: int
     size: int
     sha256: str
     crc32: int
     key: str
+    moved: bool = False
 
     def new_file(self, path: str, spool: SpoolDirectory) -> NewFile:
         del spool
@@ -73,6 +74,7 @@ class Pending:
     def __init__(self) -> None:
         self.files: dict[str, Spooled | Uploaded | Directory] = {}
         self.removed: set[str] = set()
+        self._left: set[str] = set()
         self.loads = 0
         self.load_ms = 0
 
@@ -92,7 +94,13 @@ class Pending:
         taken = [self.files[path].new_file(path, spool) for path in paths]
         for path in paths:
             del self.files[path]
+        self._left -= {file.uploaded.key for file in taken if file.uploaded is not None}
         return taken
+
+    def take_left(self) -> set[str]:
+        """Objects that were uploaded and that no record names; none will once no file waits."""
+        left, self._left = self._left, set()
+        return left
 
     def _apply(self, fields: list[str]) -> None:
         try:
@@ -104,12 +112,15 @@ class Pending:
         match fields:
             case ["f", path, modified, size, segment, offset]:
                 self._add(path, Spooled(int(modified), int(size), segment, int(offset)))
-            case ["o", path, modified, size, sha256, crc32, key]:
-                self._add(path, Uploaded(int(modified), int(size), sha256, _crc32(crc32), key))
+            case ["o" | "m" as kind, path, modified, size, sha256, crc32, key]:
+                told = (int(modified), int(size), sha256, _crc32(crc32), key)
+                self._add(path, Uploaded(*told, moved=kind == "m"))
+            case ["g", key]:
+                self._left.add(key)
             case ["d", path, modified]:
                 self._add(f"{path}/", Directory(int(modified)))
             case ["x", path]:
-                self.files.pop(path, None)
+                self._drop(path)
                 self.removed.add(path)
             case ["l", _path, _version, milliseconds]:
                 self.loads += 1
@@ -118,5 +129,15 @@ class Pending:
                 raise BridgeError("the JVM told what this version does not know", line=fields)
 
     def _add(self, path: str, file: Spooled | Uploaded | Directory) -> None:
+        self._drop(path)
         self.files[path] = file
         self.removed.discard(path)
+
+    def _drop(self, path: str) -> None:
+        """No record names the object of a file that waits, unless it was moved here.
+
+        It may have been moved from here: then another file waits that names it.
+        """
+        dropped = self.files.pop(path, None)
+        if isinstance(dropped, Uploaded) and not dropped.moved:
+            self._left.add(dropped.key)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.clock import SYSTEM_CLOCK, Clock
 from holdfast.errors import FencedError, HoldfastError, MisuseError
+from holdfast.objectstore import parted_of
 from holdfast.spark.journal import Pending
 from holdfast.spark.status import Record, Status, checkpoint_text
-from holdfast.spark.tickets import parted_of
 from holdfast.sparkfiles.offsets import parse_offsets
 from holdfast.sparkfiles.paths import is_driver_side, offsets_path
 
@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 
     from holdfast.chain import Chain, ChainWriter, Committed
     from holdfast.manifest import Facts
-    from holdfast.objectstore import Meter, PartedUpload
+    from holdfast.objectstore import Meter
     from holdfast.sessions import SourceCheckpoints
     from holdfast.spark.shown import Shown
     from holdfast.spark.sinkstate import Sinks
     from holdfast.spark.spool import SpoolDirectory
+    from holdfast.spark.tickets import Ticket
 
 _LOG = logging.getLogger("holdfast")
 
@@ -56,7 +57,8 @@ class Run:
         self.notes: dict[str, Any] = dict(parts.writer.head.notes)
         self.sources: SourceCheckpoints | None = None
         self.is_in_sink = False
-        self.uploads: dict[str, PartedUpload] = {}
+        self.uploads: dict[str, Ticket] = {}
+        self._left: set[str] = set()
         self.pipeline_hash = parts.writer.head.facts.pipeline_hash
         self._fulls = 0
 
@@ -99,6 +101,7 @@ class Run:
                 notes=self.notes,
             )
         self._pending.removed -= removed
+        self._left |= self._pending.take_left()
         self.parts.sinks.committed(batch)
         return done, self._counted(done, clock.monotonic() - started)
 
@@ -149,11 +152,41 @@ class Run:
                 self.warn(f"batch {batch} has other {what} than before: {before} → {now}")
         return facts
 
+    def is_sweep_due(self) -> bool:
+        """Whether attempts that lost or died have left large files behind."""
+        return bool(self._left)
+
+    def sweep(self) -> None:
+        """Delete what attempts that lost or died have left; no record names it, and none will.
+
+        Raises:
+            StoreError, UnavailableError: the store said no; it stays until the next sweep.
+        """
+        context, left = self.parts.chain.context, frozenset(self._left)
+        for key in left & self.uploads.keys():
+            self._abort(key)
+        context.store.delete([context.key_of(key) for key in sorted(left)])
+        self._left -= left
+
     def abort_uploads(self) -> None:
-        """Take back the parts of uploads that nobody finished."""
-        parted = parted_of(self.parts.chain.context.store)
-        while self.uploads and parted is not None:
-            parted.abort(self.uploads.popitem()[1])
+        """Take back the parts of all uploads that nobody finished."""
+        failed: list[HoldfastError] = []
+        for key in list(self.uploads):
+            try:
+                self._abort(key)
+            except HoldfastError as error:
+                failed.append(error)
+        if failed:
+            self.warn(
+                f"{len(failed)} uploads in parts stay unfinished: {failed[0]}; "
+                "the lifecycle rule in conf/STORES.md ends them"
+            )
+
+    def _abort(self, key: str) -> None:
+        ticket, parted = self.uploads[key], parted_of(self.parts.chain.context.store)
+        if parted is not None and ticket.upload is not None:
+            parted.abort(ticket.upload)
+        self.uploads.pop(key, None)
 
     def warn(self, text: str) -> None:
         """Something that does not stop the query, and that somebody should know."""

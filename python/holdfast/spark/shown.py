@@ -67,13 +67,16 @@ class Shown:
         Raises:
             NotFoundError: there is none.
         """
-        head = self._head()
-        plan = head.shown_plan
-        planned = next((file for file in plan.files if file.path == path), None) if plan else None
-        found = planned or head.files.get(path)
+        found = self._find(path)
         if found is None:
             raise NotFoundError("no such file", query=self._chain.context.query, path=path)
         return found
+
+    def _find(self, path: str) -> FileEntry | None:
+        head = self._head()
+        plan = head.shown_plan
+        planned = next((file for file in plan.files if file.path == path), None) if plan else None
+        return planned or head.files.get(path)
 
     def fetch(self, ref: ObjectRef) -> Fetched:
         """Bring all files of one pack into the spool; others who want it wait for the same one.
@@ -119,23 +122,18 @@ class Shown:
             future.set_exception(error)
 
     def _bring(self, ref: ObjectRef) -> Fetched:
-        head = self._head()
         if ref.kind == "inline":
-            entries = head.carried()
-            wanted = {path: body for path, body in entries.items() if self.entry(path).ref == ref}
+            bodies = dict(self._head().carried())
         else:
-            packed = decode_batch(self._chain.read_object(ref))
-            live = head.files
-            wanted = {path: body for path, body in packed if _names(live.get(path), ref)}
-        segment, offsets = self._spool.write_segment(wanted.values())
+            bodies = dict(decode_batch(self._chain.read_object(ref)))
+        # Each file is looked up once: a commit may replace it while this runs.
+        found = {path: self._find(path) for path in bodies}
+        live = {path: file for path, file in found.items() if file and file.ref == ref}
+        segment, offsets = self._spool.write_segment([bodies[path] for path in live])
         return Fetched(
             segment=segment,
             files=tuple(
-                (path, self.entry(path).mtime_ms, offset)
-                for path, offset in zip(wanted, offsets, strict=True)
+                (path, file.mtime_ms, offset)
+                for (path, file), offset in zip(live.items(), offsets, strict=True)
             ),
         )
-
-
-def _names(file: FileEntry | None, ref: ObjectRef) -> bool:
-    return file is not None and file.ref == ref

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from holdfast.errors import MisuseError
-from holdfast.objectstore import LocalStore, innermost
+from holdfast.objectstore import LocalStore, innermost, parted_of
 from holdfast.settings import MIB
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from holdfast.chain.context import Context
     from holdfast.manifest import ObjectRef
-    from holdfast.objectstore import ObjectStore, Parted, PartedUpload
+    from holdfast.objectstore import PartedUpload
 
 Kind: TypeAlias = Literal["http", "parts", "file", "none"]
 PART_BYTES = 64 * MIB
@@ -86,21 +86,20 @@ def upload_ticket(
 
 
 def renewed_ticket(
-    context: Context, begun: PartedUpload | None, size: int, sha256s: Sequence[str], seconds: int
+    context: Context, begun: Ticket | None, size: int, sha256s: Sequence[str], seconds: int
 ) -> Ticket:
-    """For an upload that was begun, of the same bytes, whose permission has expired.
+    """For an upload in parts that was begun, of the same bytes, whose permission has expired.
 
     Raises:
-        MisuseError: no such upload was begun here.
+        MisuseError: no such upload was begun here, or not with these bytes.
     """
     _check(size, sha256s)
-    sha256, *parts = sha256s
     parted = parted_of(context.store)
-    if begun is None or parted is None or begun.sha256s != tuple(parts):
+    if parted is None or begun is None or begun.upload is None:
         raise MisuseError("no such upload was begun here", query=context.query)
-    upload = parted.renew(begun, expires_s=seconds)
-    key = context.relative(begun.key)
-    return Ticket(kind="parts", key=key, size=size, sha256=sha256, upload=upload)
+    if (begun.size, begun.sha256, *begun.upload.sha256s) != (size, *sha256s):
+        raise MisuseError("this upload was begun with other bytes", query=context.query)
+    return replace(begun, upload=parted.renew(begun.upload, expires_s=seconds))
 
 
 def _check(size: int, sha256s: Sequence[str]) -> None:
@@ -109,12 +108,6 @@ def _check(size: int, sha256s: Sequence[str]) -> None:
     right = 0 < size <= _SIZE_MAX and len(sha256s) == (1 if parts <= 1 else 1 + parts)
     if not right or not all(_SHA256.fullmatch(each) for each in sha256s):
         raise MisuseError("a large file has no such size and hashes", size=size, count=len(sha256s))
-
-
-def parted_of(store: ObjectStore) -> Parted | None:
-    """How this store takes an object in parts, if it does."""
-    found: Parted | None = getattr(innermost(store), "parts", None)
-    return found
 
 
 def download_ticket(context: Context, ref: ObjectRef, seconds: int) -> Ticket:

@@ -6,20 +6,29 @@ import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.spark.api.plugin.PluginContext;
 
 /** Schedules that only threads at the wrong moment bring about, one after the other; no Spark runs. */
 final class Schedules {
   private static final Location ROOT = new Location("", "orders");
+  private static final int FILE_BYTES = 1 << 18;
   private static final String DELTA = "state/0/0/1.delta";
 
   private final FakePython python = new FakePython();
   private final Driver driver = new Driver(new Configuration(false), new MetricRegistry());
 
   private Schedules() {
-    driver.attach(new Driver.Side(python, 1 << 28, 1 << 20, 0));
+    this(1 << 28, 3_600_000);
+  }
+
+  private Schedules(long spoolBytesMax, long permitMs) {
+    driver.attach(new Driver.Side(python, spoolBytesMax, 1 << 20, permitMs, 0));
   }
 
   public static void main(String[] arguments) throws Exception {
@@ -28,6 +37,10 @@ final class Schedules {
     say("two starts on one thread", new Schedules().twoStartsOnOneThread());
     say("a reader slower than a start", new Schedules().readerSlowerThanAStart());
     say("an attempt that was replaced", new Schedules().attemptThatWasReplaced());
+    say("more state than the spool has room for", new Schedules(8 << 18, 0).moreThanThereIsRoomFor());
+    say("a large file that came too late", new Schedules().largeFileTooLate());
+    say("a large file whose attempt died", new Schedules(1 << 28, 0).largeFileOfTheDead());
+    say("parts that were not put together", new Schedules().partsThatWereNotPutTogether());
     System.exit(0);
   }
 
@@ -100,6 +113,87 @@ final class Schedules {
     return new String(read, StandardCharsets.UTF_8);
   }
 
+  /** Tasks of a restart fetch packs, and each one's room is what another has not read yet. */
+  private String moreThanThereIsRoomFor() throws Exception {
+    python.files = 64;
+    Query query = FakeStreamingQueryManager.start(driver);
+    AtomicInteger wrong = new AtomicInteger();
+    List<Thread> tasks = new ArrayList<>();
+    for (int task = 0; task < 16; task++) {
+      Random dice = new Random(task);
+      tasks.add(new Thread(() -> readSome(query, dice, wrong)));
+    }
+    for (Thread task : tasks) {
+      task.start();
+    }
+    for (Thread task : tasks) {
+      task.join();
+    }
+    return wrong.get() == 0 ? "all read" : wrong + " failed";
+  }
+
+  private static void readSome(Query query, Random dice, AtomicInteger wrong) {
+    for (int read = 0; read < 60; read++) {
+      int file = dice.nextInt(64);
+      try {
+        if (query.open("state/" + file).bytes[0] != (byte) file) {
+          wrong.incrementAndGet();
+        }
+      } catch (IOException error) {
+        wrong.incrementAndGet();
+      }
+    }
+  }
+
+  /** The name is committed: what a slower attempt has uploaded is told as left behind. */
+  private String largeFileTooLate() throws Exception {
+    Query query = FakeStreamingQueryManager.start(driver);
+    query.publish("offsets/0", content("v1"), false, query.writer);
+    query.publish(DELTA, signed(query), true, query.writer);
+    Content late = signed(query);
+    query.publish("commits/0", content("v1"), false, query.writer);
+    query.publish(DELTA, late, true, query.writer);
+    query.publish("commits/1", content("v1"), false, query.writer);
+    return told(late);
+  }
+
+  /** Uploaded and never published: told as left behind, and from then on it cannot be. */
+  private String largeFileOfTheDead() throws Exception {
+    Query query = FakeStreamingQueryManager.start(driver);
+    Content lost = signed(query);
+    query.publish("commits/0", content("v1"), false, query.writer);
+    try {
+      query.publish(DELTA, lost, true, query.writer);
+    } catch (HoldfastException refused) {
+      return told(lost);
+    }
+    return "published";
+  }
+
+  /** An object of parts exists only once they were finished. */
+  private String partsThatWereNotPutTogether() throws Exception {
+    Query query = FakeStreamingQueryManager.start(driver);
+    python.kind = "parts";
+    Content unfinished = signed(query);
+    try {
+      query.publish(DELTA, unfinished, true, query.writer);
+      return "published";
+    } catch (HoldfastException refused) {
+      query.finish(unfinished.key, "", query.writer);
+    }
+    query.publish(DELTA, unfinished, true, query.writer);
+    return "published when finished";
+  }
+
+  private Content signed(Query query) throws IOException {
+    Ticket ticket = query.sign(2 << 20, "hash", "", query.writer);
+    return Content.object(ticket.key, ticket.size, ticket.sha256, 0);
+  }
+
+  private String told(Content object) {
+    return python.journal.contains("g\t" + object.key + "\n") ? "left behind" : "not told";
+  }
+
   private static PluginContext contextOf(Desk desk) {
     return (PluginContext)
         Proxy.newProxyInstance(
@@ -133,12 +227,21 @@ final class Schedules {
     volatile CountDownLatch answered;
     private long claim = 10;
     private long views;
+    volatile int files;
+    volatile String journal = "";
+    volatile String kind = "http";
+    private final AtomicInteger drawn = new AtomicInteger();
+    private volatile File directory;
 
     @Override
     public String recover(String store, String path, boolean start, long known) {
       try {
-        File directory = Files.createTempDirectory("holdfast-schedules-").toFile();
-        Files.write(new File(directory, "catalog").toPath(), new byte[0]);
+        directory = Files.createTempDirectory("holdfast-schedules-").toFile();
+        StringBuilder catalog = new StringBuilder();
+        for (int file = 0; file < files; file++) {
+          catalog.append("state/").append(file).append("\t").append(FILE_BYTES).append("\t1\t-1\n");
+        }
+        write("catalog", catalog.toString().getBytes(StandardCharsets.UTF_8));
         String number = start ? "" + ++claim : "-" + ++views;
         if (!start && asked != null) {
           asked.countDown();
@@ -165,22 +268,36 @@ final class Schedules {
       if (failing) {
         throw new OutOfMemoryError("on purpose");
       }
+      this.journal = journal;
       return "ok\ntext\ncheckpoint=1";
     }
 
     @Override
     public String fetch(String query, long by, String path, String known) {
-      return "error\nnone";
+      byte[] bytes = new byte[FILE_BYTES];
+      bytes[0] = Byte.parseByte(path.substring("state/".length()));
+      String segment = "pack-" + drawn.incrementAndGet();
+      try {
+        write(segment, bytes);
+      } catch (IOException error) {
+        throw new IllegalStateException(error);
+      }
+      return "ok\n" + segment + "\n" + path + "\t1\t0";
     }
 
     @Override
     public String sign(String query, long by, long size, String hashes, String begun) {
-      return "error\nnone";
+      String key = "files/" + drawn.incrementAndGet();
+      return "ok\n" + kind + "\n" + key + "\n" + size + "\n" + hashes + "\n-1\naddress\n";
     }
 
     @Override
     public String finish(String query, long by, String key, String etags) {
-      return "error\nnone";
+      return "ok";
+    }
+
+    private void write(String name, byte[] bytes) throws IOException {
+      Files.write(new File(directory, name).toPath(), bytes);
     }
 
     @Override
