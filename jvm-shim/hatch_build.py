@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -12,9 +13,11 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import shim
 
+WITHOUT = "HOLDFAST_WITHOUT_SHIM"
+
 
 class ShimHook(BuildHookInterface):
-    """Compiles the shim; without a JDK the package is built without it, and says so."""
+    """Compiles the shim; without a JDK there is no package, unless one without it is asked for."""
 
     PLUGIN_NAME = "holdfast-shim"
 
@@ -29,6 +32,11 @@ class ShimHook(BuildHookInterface):
         try:
             jar = shim.build()
         except shim.CannotBuildError as error:
+            if not os.environ.get(WITHOUT):
+                raise RuntimeError(
+                    f"the jar that Spark needs cannot be built: {error}\n"
+                    f"Set {WITHOUT}=1 to go without it: only the command line works then."
+                ) from None
             self.app.display_warning(f"holdfast is built without its JVM shim: {error}")
             return
         build_data["artifacts"].append(str(jar.relative_to(self.root)))

@@ -7,7 +7,7 @@ pyspark when one of the names that need it is used.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from holdfast import layout
+from holdfast import layout, requirements  # noqa: F401 - it says what is missing, at once
 from holdfast.chain import (
     Chain,
     ChainReport,

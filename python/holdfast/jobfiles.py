@@ -34,7 +34,7 @@ def jar_path() -> Path:
     if not path.is_file():
         raise BridgeError(
             "this package was built without the JVM shim",
-            hint="install it again on a machine with a JDK (javac); its build says what it misses",
+            hint="install it again with a JDK (javac) and without HOLDFAST_WITHOUT_SHIM",
             path=path,
         )
     return path

@@ -65,13 +65,14 @@ def test_what_the_job_has_already_is_kept() -> None:
     """Other jars, files and plugins, which a second flag would replace."""
     found = args(
         *("--store", "file:///x"),
+        *("--jars", "/mine.jar", "--py-files", "lib.py,more.zip"),
         *("--conf", "spark.plugins=a.B"),
         *("--conf", "spark.jars=/a.jar,/b.jar"),
         *("--conf", "spark.submit.pyFiles=/c.zip"),
         *("--conf", "spark.holdfast.retain=5"),
     )
-    assert found["jars"] == ["/a.jar", "/b.jar", JAR]
-    assert found["py_files"][0] == "/c.zip"
+    assert found["jars"] == ["/mine.jar", "/a.jar", "/b.jar", JAR]
+    assert found["py_files"][:3] == ["lib.py", "more.zip", "/c.zip"]
     assert found["conf"] == {
         "spark.plugins": f"a.B,{PLUGIN}",
         "spark.holdfast.store": "file:///x",
@@ -124,7 +125,7 @@ def test_a_package_without_the_shim_says_what_to_do(
     monkeypatch.setattr(submit, "jar_path", jobfiles.jar_path)
     monkeypatch.setattr(jobfiles, "_PACKAGE", tmp_path)
     ran = holdfast("submit-args", "--store", "file:///x")
-    assert (ran.code, "a machine with a JDK" in ran.err) == (6, True)
+    assert (ran.code, "again with a JDK" in ran.err) == (6, True)
     with pytest.raises(BridgeError):
         jobfiles.jar_path()
 
@@ -172,3 +173,15 @@ def test_the_zip_can_be_imported_from(tmp_path: Path) -> None:
         check=True,
     )
     assert ran.stdout == f"{path}/holdfast/jobfiles.py True\n"
+
+
+def test_a_python_without_what_the_zip_cannot_carry_is_told_what_to_install(tmp_path: Path) -> None:
+    """All of it at once, with the command."""
+    path = package_zip(tmp_path)
+    code = f"import sys; sys.path.insert(0, {str(path)!r}); import holdfast"
+    ran = subprocess.run(
+        [sys.executable, "-S", "-c", code], capture_output=True, text=True, check=False
+    )
+    last = ran.stderr.splitlines()[-1]
+    assert "holdfast needs google-crc32c, lz4, orjson in the driver's Python" in last
+    assert "-m pip install google-crc32c lz4 orjson boto3" in last

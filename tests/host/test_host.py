@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from holdfast.errors import BridgeError, ConfigError, FencedError, MisuseError, NotFoundError
+from holdfast.errors import (
+    BridgeError,
+    CarriedPlanError,
+    ConfigError,
+    FencedError,
+    MisuseError,
+    NotFoundError,
+)
 from holdfast.spark.host import Host, Recovered
 from holdfast.spark.shown import Fetched
 from tests.host.jvm import FakeJvm
@@ -113,6 +120,30 @@ def test_an_earlier_driver_is_fenced_and_its_status_says_so(make_host: Callable[
     assert (status.fenced, status.error) == (True, "FencedError")
     later.run_batch(1)
     assert later.host.statuses()[0].batch == 1
+
+
+def test_a_start_that_goes_back_says_so_and_what_it_takes_to_come_forward(
+    make_host: Callable[..., Host], tmp_path: Path
+) -> None:
+    """Spark takes up one plan at a start, so the others need starts of their own, or a rollback."""
+    jvm = FakeJvm(make_host())
+    for batch in range(4):
+        jvm.run_batch(batch)
+    for number in (3, 4, 5):
+        (tmp_path / f"store/orders/manifests/manifest-{number:06}.json").write_bytes(b"{}")
+    again = FakeJvm(make_host())
+    (status,) = again.host.statuses()
+    assert (status.batch, status.live_files) == (0, 2)
+    assert "goes back over newer checkpoints" in status.warnings[0]
+    assert (
+        "batch 1 was planned and is run as planned, and so are the 2 planned" in status.warnings[0]
+    )
+    again.run_batch(1)
+    again.write("offsets/2", b"v1\n{}\nanother plan")
+    with pytest.raises(CarriedPlanError) as stopped:
+        again.host.intent(again.key, again.claim, 2, again.tell())
+    assert "1 more are carried" in stopped.value.hint
+    assert "holdfast rollback orders --to 7" in stopped.value.hint
 
 
 def test_an_event_of_an_earlier_start_is_refused(make_host: Callable[..., Host]) -> None:

@@ -34,6 +34,7 @@ ALLOWED: dict[str, set[str]] = {
     "layout": {"ids", *BASE},
     "ids": {"errors", "clock"},
     "jobfiles": BASE,
+    "requirements": set(),
     "errors": set(),
     "clock": set(),
     "version": set(),

@@ -55,7 +55,7 @@ def create(context: Context, key: str, body: bytes) -> Created:
         outcome = _read_back(context, key, body)
         if outcome.ours or outcome.other is not None:
             return outcome
-        raise _unknown(key) from error
+        raise _unknown(key, error) from error
     return Created(ours=True, etag=meta.etag, read_back=meta.read_back)
 
 
@@ -65,17 +65,18 @@ def _read_back(context: Context, key: str, body: bytes) -> Created:
     except NotFoundError:
         return Created(ours=False)
     except UnavailableError as error:
-        raise _unknown(key) from error
+        raise _unknown(key, error) from error
     if stored.body == body:
         return Created(ours=True, etag=stored.meta.etag, read_back=True)
     return Created(ours=False, other=stored.body)
 
 
-def _unknown(key: str) -> CommitUnknownError:
+def _unknown(key: str, cause: UnavailableError) -> CommitUnknownError:
     return CommitUnknownError(
         "the store does not say whether a write took effect",
         hint="start the query again: it reads the store and goes on from what is there",
         key=key,
+        cause=cause,
     )
 
 

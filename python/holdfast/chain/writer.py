@@ -102,7 +102,7 @@ class ChainWriter:
             self._failed = "a plan was carried"
             raise CarriedPlanError(
                 "an earlier run planned this batch otherwise, and it may have reached the sink",
-                hint="start the query again: it then runs the earlier plan",
+                hint=_hint(self._context.query, self._head.number, sum(n > batch for n in carried)),
                 query=self._context.query,
                 batch=batch,
             )
@@ -257,3 +257,15 @@ class ChainWriter:
             self._failed = str(error)
             raise
         self._failed = ""
+
+
+def _hint(query: str, number: int, later: int) -> str:
+    """What to do about a carried plan, with how many more there are."""
+    again = "start the query again: it then runs the earlier plan"
+    if not later:
+        return again
+    return (
+        f"{again}; {later} more are carried, each of which may take a start of its own. "
+        f"`holdfast rollback {query} --to {number} --yes` gives them all up instead: what their "
+        "batches have sent to the sink may then come again, cut otherwise"
+    )

@@ -45,6 +45,14 @@ def submit_args(
             "--store", metavar="URL", envvar=STORE_VARIABLE, help="The job's default store."
         ),
     ],
+    jars: Annotated[
+        str,
+        typer.Option("--jars", metavar="A,B", help="The job's own jars, to stand beside ours."),
+    ] = "",
+    py_files: Annotated[
+        str,
+        typer.Option("--py-files", metavar="A,B", help="The job's own files, as for jars."),
+    ] = "",
     conf: Annotated[
         list[str],
         typer.Option("--conf", metavar="KEY=VALUE", help="More settings; repeat as needed."),
@@ -57,24 +65,35 @@ def submit_args(
     \b
     spark-submit $(holdfast submit-args --store s3://bucket/prefix) job.py
 
+    spark-submit takes each of --jars and --py-files once, and spark.plugins too: give the job's
+    own to this command, which prints them with Holdfast's (--jars, --py-files, --conf).
+
     The job calls holdfast.enable(spark). The driver's Python needs what --py-files cannot carry:
     lz4, orjson, google-crc32c and, for S3, boto3. Executors need nothing.
     """  # noqa: D301 - \b is click's, and keeps the line whole
     with border(json=json, debug=debug) as output:
         given = _settings(conf)
-        jars = [*_listed(given.pop(_JARS, "")), _word("the shim's jar", str(jar_path()))]
-        files = [*_listed(given.pop(_FILES, "")), _word("the package's zip", str(package_zip()))]
+        all_jars = [
+            *_listed(_word("a jar", jars)),
+            *_listed(given.pop(_JARS, "")),
+            _word("the shim's jar", str(jar_path())),
+        ]
+        all_files = [
+            *_listed(_word("a file", py_files)),
+            *_listed(given.pop(_FILES, "")),
+            _word("the package's zip", str(package_zip())),
+        ]
         plugins = [*_listed(given.pop(_PLUGINS, "")), PLUGIN]
         settings = {
             _PLUGINS: ",".join(dict.fromkeys(plugins)),
             _STORE: store_url(store),
             **given,
         }
-        words = ["--jars", ",".join(jars), "--py-files", ",".join(files)]
+        words = ["--jars", ",".join(all_jars), "--py-files", ",".join(all_files)]
         for key, value in settings.items():
             words += ["--conf", f"{key}={value}"]
         report = SubmitReport(
-            args=tuple(words), jars=tuple(jars), py_files=tuple(files), conf=settings
+            args=tuple(words), jars=tuple(all_jars), py_files=tuple(all_files), conf=settings
         )
         if json:
             output.show(report, lambda *_: ())
@@ -142,6 +161,8 @@ def _word(what: str, text: str) -> str:
     if not _UNSAFE.search(text):
         return text
     hints = {
+        "a jar": "rename it, or name its directory otherwise",
+        "a file": "rename it, or name its directory otherwise",
         "a setting": "give it to spark-submit itself, in quotes",
         "the package's zip": "set XDG_CACHE_HOME to a directory without such a character",
     }

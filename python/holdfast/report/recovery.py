@@ -142,7 +142,7 @@ def _plans(document: RecoveryDocument) -> Iterator[RenderableType]:
         what = (
             "is shown: an earlier run planned it, so it runs exactly as planned then"
             if plan.shown
-            else "is carried until its turn comes"
+            else "is carried: it runs as planned too, if need be at a start of its own"
         )
         yield line(
             styled(f"batch {plan.batch}", STRONG), f" {what} (intent {plan.intent}: {names}{more})"

@@ -132,7 +132,6 @@ class Host:
         spool = self._spool.directory()
         shown = Shown(chain, lambda: writer.head, spool)
         text = recovery_text(path, chain.context.store.url, head.claim, writer.report, head)
-        _LOG.info(text)
         run = Run(
             Parts(
                 chain=chain,
@@ -149,10 +148,16 @@ class Host:
                 claim=head.claim,
                 checkpoint=head.number,
                 batch=head.batch,
+                live_files=len(head.files),
+                live_bytes=head.size_bytes,
                 start_requests=meter.usage().total,
                 recovery=writer.report,
             ),
         )
+        if writer.report.skipped:
+            run.warn(f"goes back over newer checkpoints: {text}")
+        else:
+            _LOG.info(text)
         with self._lock:
             expected = self._expected.pop(_key(store, path), None)
             replaced = self._runs.get(_key(store, path))

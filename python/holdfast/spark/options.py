@@ -103,7 +103,8 @@ KEYS = (
         name="retryAttempts",
         default="7",
         parse=int,
-        meaning="how often a request is sent before the store counts as unavailable",
+        meaning="how often a request is sent before the store counts as unavailable; 7 ride out "
+        "some ten seconds, each further one up to 5 s more",
         low=1,
     ),
     Key(

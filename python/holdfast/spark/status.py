@@ -147,6 +147,9 @@ def recovery_text(query: str, store: str, claim: int, report: ChainReport, head:
     skipped = "".join(f"; not {number}: {reason}" for number, reason in report.skipped)
     plan = head.shown_plan
     replay = f"; batch {plan.batch} was planned and is run as planned" if plan else ""
+    later = sum(batch > head.next_batch for batch in head.plans)
+    if later:
+        replay += f", and so are the {later} planned after it, a start for each"
     return (
         f"{query}: claim {claim} on {store}: goes on from checkpoint {report.chosen}, "
         f"batch {head.batch}, {count_text(len(head.files), 'file')}, "
