@@ -48,8 +48,7 @@ def javac() -> str:
     found = candidate or shutil.which("javac")
     if found is None:
         raise CannotBuildError(
-            "no javac: install a JDK (8 or newer), or set JAVA_HOME, and install again; "
-            "until then holdfast works without Spark"
+            "no javac: install a JDK (8 or newer), or set JAVA_HOME, and install again"
         )
     return found
 
