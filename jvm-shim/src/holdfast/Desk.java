@@ -22,7 +22,7 @@ import org.apache.hadoop.fs.PathIsNotEmptyDirectoryException;
 final class Desk {
   private static final int HYDRATE_BYTES = 8 << 20;
   private static final Set<String> DRIVERS =
-      new HashSet<>(Arrays.asList("", "offsets", "commits", "metadata"));
+      new HashSet<>(Arrays.asList("offsets", "commits", "metadata"));
 
   private final Driver driver;
   private final Deferred deferred = new Deferred();
