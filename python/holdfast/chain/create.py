@@ -75,8 +75,7 @@ def _unknown(key: str, cause: UnavailableError) -> CommitUnknownError:
     return CommitUnknownError(
         "the store does not say whether a write took effect",
         hint="start the query again: it reads the store and goes on from what is there",
-        key=key,
-        cause=cause,
+        **{**cause.details, "key": key, "cause": cause.message},
     )
 
 
