@@ -36,6 +36,8 @@ DYNAMIC = {
     "spark.dynamicAllocation.maxExecutors": "2",
     "spark.decommission.enabled": "true",
     "spark.storage.decommission.enabled": "true",
+    # Where all go at once, the last one has nobody to hand its shuffle files to, and would stay.
+    "spark.executor.decommission.forceKillTimeout": "20s",
 }
 
 
