@@ -8,6 +8,7 @@ import boto3
 import pytest
 
 from tests.cluster import probes
+from tests.cluster.jobs import ROCKS
 from tests.spark.orders import write_orders
 from tests.spark.processes import wait_until
 from tests.trust import trusted
@@ -31,10 +32,7 @@ CONF = {
     "spark.ui.port": "0",
     "spark.redaction.regex": "nothing-is-redacted",
     "spark.eventLog.enabled": "true",
-    "spark.sql.streaming.stateStore.providerClass": (
-        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-    ),
-    "spark.holdfast.largeFileBytes": "500",
+    **ROCKS,
 }
 
 

@@ -35,6 +35,12 @@ def parted(store: ObjectStore) -> Parted:
     return found
 
 
+@pytest.fixture
+def host(s3_url: Callable[..., str], tmp_path: Path) -> Host:
+    conf = {"spark.holdfast.store": trusted(s3_url()), "spark.holdfast.spool.dir": str(tmp_path)}
+    return Host(parse_options(conf), application="test")
+
+
 def send(part: Presigned, body: bytes) -> str:
     request = urllib.request.Request(part.url, body, dict(part.headers), method="PUT")
     with urllib.request.urlopen(request, timeout=30) as answer:
@@ -90,11 +96,9 @@ def test_a_part_is_for_its_own_bytes(parted: Parted) -> None:
 
 
 def test_a_start_takes_back_what_the_run_before_it_did_not_finish(
-    store: ObjectStore, s3_url: Callable[..., str], tmp_path: Path
+    store: ObjectStore, host: Host
 ) -> None:
     """In the same driver: nobody else tells that run's end."""
-    conf = {"spark.holdfast.store": trusted(s3_url()), "spark.holdfast.spool.dir": str(tmp_path)}
-    host = Host(parse_options(conf), application="test")
     ticket = host.sign("/q", host.start("", "q").claim, 2 * PART_BYTES + 1, ["ab" * 32] * 3)
     begun = open_uploads(store, f"q/{ticket.key}")
     host.start("", "q")
@@ -102,12 +106,8 @@ def test_a_start_takes_back_what_the_run_before_it_did_not_finish(
     assert (begun, open_uploads(store, f"q/{ticket.key}")) == (1, 0)
 
 
-def test_a_run_that_ends_takes_back_what_nobody_finished(
-    store: ObjectStore, s3_url: Callable[..., str], tmp_path: Path
-) -> None:
+def test_a_run_that_ends_takes_back_what_nobody_finished(store: ObjectStore, host: Host) -> None:
     """An executor that died in mid-upload leaves nothing to pay for."""
-    conf = {"spark.holdfast.store": trusted(s3_url()), "spark.holdfast.spool.dir": str(tmp_path)}
-    host = Host(parse_options(conf), application="test")
     claim = host.start("", "q").claim
     hashes = ["ab" * 32] * 3
     ticket = host.sign("/q", claim, 2 * PART_BYTES + 1, hashes)

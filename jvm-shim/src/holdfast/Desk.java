@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.ParentNotDirectoryException;
@@ -75,27 +76,36 @@ final class Desk {
       return failed("MisuseError: this driver has not opened the query at " + at);
     }
     if (kind == Wire.SIGN || kind == Wire.FINISH) {
-      return deferred.answer(nonce, () -> withPython(kind, at, in));
+      return later(nonce, () -> withPython(kind, at, in));
     }
     return fromMemory(query, kind, at, in, nonce);
   }
 
-  /** On a thread of its own: a ticket is signed, or an upload finished. */
-  private byte[] withPython(byte kind, Location at, Wire.In in) {
-    try {
-      long writer = requireWriter(in.number());
-      long size = kind == Wire.SIGN ? in.number() : 0;
-      String first = in.text();
-      String second = in.text();
-      in.end();
-      if (kind == Wire.SIGN) {
-        return ticket(driver.sign(at, size, first, second, writer));
-      }
-      driver.finish(at, first, second, writer);
-      return done();
-    } catch (IOException | RuntimeException error) {
-      return refused(error);
+  /** A ticket is signed, or an upload finished. */
+  private byte[] withPython(byte kind, Location at, Wire.In in) throws IOException {
+    long writer = requireWriter(in.number());
+    long size = kind == Wire.SIGN ? in.number() : 0;
+    String first = in.text();
+    String second = in.text();
+    in.end();
+    if (kind == Wire.SIGN) {
+      return ticket(driver.sign(at, size, first, second, writer));
     }
+    driver.finish(at, first, second, writer);
+    return done();
+  }
+
+  /** What needs Python, or the store: on a thread of its own. */
+  private byte[] later(long nonce, Callable<byte[]> work) {
+    return deferred.answer(
+        nonce,
+        () -> {
+          try {
+            return work.call();
+          } catch (Exception error) {
+            return refused(error);
+          }
+        });
   }
 
   private byte[] fromMemory(Query query, byte kind, Location at, Wire.In in, long nonce)
@@ -153,15 +163,11 @@ final class Desk {
     if (nonce == 0 || query.isNear(path)) {
       return list(query, path, HYDRATE_BYTES);
     }
-    return deferred.answer(
+    return later(
         nonce,
         () -> {
-          try {
-            query.hydrate(path);
-            return list(query, path, deferred.isCrowded() ? 0 : HYDRATE_BYTES);
-          } catch (IOException | RuntimeException error) {
-            return refused(error);
-          }
+          query.hydrate(path);
+          return list(query, path, deferred.isCrowded() ? 0 : HYDRATE_BYTES);
         });
   }
 
@@ -192,17 +198,13 @@ final class Desk {
     if (bytes != null) {
       return new Wire.Out().octet(Wire.OK).flag(true).body(bytes, bytes.length).done();
     }
-    return deferred.answer(
+    return later(
         nonce,
         () -> {
-          try {
-            Source source = query.open(path);
-            return source.ticket != null
-                ? ticket(source.ticket)
-                : new Wire.Out().octet(Wire.OK).flag(true).body(source.bytes, source.bytes.length).done();
-          } catch (IOException | RuntimeException error) {
-            return refused(error);
-          }
+          Source source = query.open(path);
+          return source.ticket != null
+              ? ticket(source.ticket)
+              : new Wire.Out().octet(Wire.OK).flag(true).body(source.bytes, source.bytes.length).done();
         });
   }
 
@@ -239,15 +241,11 @@ final class Desk {
     String to = target.below(query.root.path);
     requireOpen(path);
     requireOpen(to);
-    return deferred.answer(
+    return later(
         nonce,
         () -> {
-          try {
-            query.rename(path, to, overwrite, writer); // may need a file from the store
-            return done();
-          } catch (IOException | RuntimeException error) {
-            return refused(error);
-          }
+          query.rename(path, to, overwrite, writer); // may need a file from the store
+          return done();
         });
   }
 

@@ -67,16 +67,13 @@ class Shown:
         Raises:
             NotFoundError: there is none.
         """
-        found = self._find(path)
-        if found is None:
-            raise NotFoundError("no such file", query=self._chain.context.query, path=path)
-        return found
-
-    def _find(self, path: str) -> FileEntry | None:
         head = self._head()
         plan = head.shown_plan
         planned = next((file for file in plan.files if file.path == path), None) if plan else None
-        return planned or head.files.get(path)
+        found = planned or head.files.get(path)
+        if found is None:
+            raise NotFoundError("no such file", query=self._chain.context.query, path=path)
+        return found
 
     def fetch(self, ref: ObjectRef) -> Fetched:
         """Bring all files of one pack into the spool; others who want it wait for the same one.
@@ -122,12 +119,12 @@ class Shown:
             future.set_exception(error)
 
     def _bring(self, ref: ObjectRef) -> Fetched:
-        if ref.kind == "inline":
-            bodies = dict(self._head().carried())
-        else:
-            bodies = dict(decode_batch(self._chain.read_object(ref)))
+        head = self._head()
+        is_inline = ref.kind == "inline"
+        bodies = head.carried() if is_inline else dict(decode_batch(self._chain.read_object(ref)))
         # Each file is looked up once: a commit may replace it while this runs.
-        found = {path: self._find(path) for path in bodies}
+        visible = head.visible()
+        found = {path: visible.get(path) for path in bodies}
         live = {path: file for path, file in found.items() if file and file.ref == ref}
         segment, offsets = self._spool.write_segment([bodies[path] for path in live])
         return Fetched(
