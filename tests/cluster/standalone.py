@@ -37,10 +37,12 @@ class Worker:
         """Process ids of the executors that run here."""
         return [pid for pid in _children(self._process.pid) if _EXECUTOR in _command(pid)]
 
-    def decommission_executors(self) -> None:
-        """Tell each to finish what it does, move what it holds, and go."""
-        for pid in self.executors():
+    def decommission_executors(self) -> set[int]:
+        """Tell each to finish what it does, move what it holds, and go; their process ids."""
+        found = self.executors()
+        for pid in found:
             os.kill(pid, signal.SIGPWR)
+        return set(found)
 
     def kill_executors(self) -> int:
         """SIGKILL to each; how many there were."""
@@ -99,9 +101,10 @@ class Cluster:
     def executors(self) -> list[int]:
         return [pid for worker in self.workers for pid in worker.executors()]
 
-    def decommission(self) -> None:
+    def decommission(self) -> set[int]:
         """The executors of the first worker that has any."""
-        next(worker for worker in self.workers if worker.executors()).decommission_executors()
+        worker = next(worker for worker in self.workers if worker.executors())
+        return worker.decommission_executors()
 
     def _address(self) -> str:
         text = self._log.read_text(errors="replace") if self._log.exists() else ""
