@@ -160,13 +160,13 @@ final class Desk {
 
   /** Where the newest state is only on the store, it is fetched first. */
   private byte[] listed(Query query, String path, long nonce) throws IOException {
-    if (nonce == 0 || query.isNear(path)) {
+    if (nonce == 0 || query.reading.isNear(path)) {
       return list(query, path, HYDRATE_BYTES);
     }
     return later(
         nonce,
         () -> {
-          query.hydrate(path);
+          query.reading.hydrate(path);
           return list(query, path, deferred.isCrowded() ? 0 : HYDRATE_BYTES);
         });
   }
@@ -194,14 +194,14 @@ final class Desk {
 
   /** From the query as the task was shown it: what is current is asked where a job begins. */
   private byte[] open(Query query, String path, long nonce) throws IOException {
-    byte[] bytes = query.local(path);
+    byte[] bytes = query.reading.local(path);
     if (bytes != null) {
       return new Wire.Out().octet(Wire.OK).flag(true).body(bytes, bytes.length).done();
     }
     return later(
         nonce,
         () -> {
-          Source source = query.open(path);
+          Source source = query.reading.open(path);
           return source.ticket != null
               ? ticket(source.ticket)
               : new Wire.Out().octet(Wire.OK).flag(true).body(source.bytes, source.bytes.length).done();

@@ -58,7 +58,7 @@ final class Driver implements Namespace {
     if (query == null) {
       throw new FileNotFoundException(at + " does not exist");
     }
-    return query.open(at.below(query.root.path));
+    return query.reading.open(at.below(query.root.path));
   }
 
   @Override
@@ -125,7 +125,7 @@ final class Driver implements Namespace {
   public void hydrate(Location at) throws IOException {
     Query query = shown(at, false);
     if (query != null) {
-      query.hydrate(at.below(query.root.path));
+      query.reading.hydrate(at.below(query.root.path));
     }
   }
 

@@ -5,8 +5,6 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
-import java.util.List;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
@@ -21,8 +19,6 @@ import org.apache.hadoop.fs.PathIsNotEmptyDirectoryException;
  * nothing is written any more. The lock is held for memory only, never across a call of Python.
  */
 final class Query {
-  private static final int FETCHES_MAX = 10;
-
   final Location root;
   final long claim;
 
@@ -32,9 +28,9 @@ final class Query {
   final long checkpoint;
   final Run run = new Run(this);
   final Figures figures = new Figures();
+  final Reading reading;
 
   private final PythonSide python;
-  private final long largeBytes;
   private final Spool spool;
   private final Tree tree;
   private final Journal journal = new Journal();
@@ -52,9 +48,9 @@ final class Query {
     this.claim = claim;
     this.checkpoint = checkpoint;
     this.python = side.python;
-    this.largeBytes = side.largeBytes;
     this.permits = new Permits(side.permitMs);
     this.spool = spool;
+    this.reading = new Reading(this, side, spool);
     this.tree = shown.tree;
     this.newestMs = shown.newestMs;
   }
@@ -77,76 +73,20 @@ final class Query {
     return tree.get(path);
   }
 
+  /** A file, which must be there. */
+  synchronized Entry file(String path) throws IOException {
+    Entry entry = tree.get(path);
+    if (entry == null || entry.directory) {
+      String what = entry == null ? " does not exist" : " is a directory";
+      throw new FileNotFoundException(root.child(path) + what);
+    }
+    return entry;
+  }
+
   /** What is in a directory, by name; null where there is none. */
   synchronized NavigableMap<String, Entry> list(String path) {
     NavigableMap<String, Entry> found = tree.list(path);
     return found == null ? null : new TreeMap<>(found);
-  }
-
-  /** A small file's bytes if they are on this machine, else null. */
-  byte[] local(String path) throws IOException {
-    return requireFile(path).local();
-  }
-
-  /**
-   * A small file's bytes, from the store if they are not here, or a ticket for a large one. What
-   * was fetched can be dropped again before it is read, where others fetch more than the spool has
-   * room for.
-   */
-  Source open(String path) throws IOException {
-    byte[] bytes = local(path);
-    for (int attempt = 1; bytes == null; attempt++) {
-      if (attempt > FETCHES_MAX) {
-        throw new HoldfastException(
-            "UnavailableError: the spool does not keep what is fetched: " + root.child(path)
-                + " (its run has ended, or spark.holdfast.spool.maxBytes is too small)");
-      }
-      Reply reply = fetch(path);
-      if (reply.is("ticket")) {
-        return Source.of(new Ticket(reply), () -> open(path));
-      }
-      bytes = local(path);
-    }
-    return Source.of(bytes);
-  }
-
-  /** Ask Python for a file: its bytes come into the spool, or the answer is a ticket for them. */
-  private Reply fetch(String path) throws IOException {
-    Content object = requireFile(path).object;
-    String known = object == null ? "" : object.text();
-    Reply reply = Reply.of(python.fetch(root.key(), claim, path, known));
-    if (reply.is("ok")) {
-      take(reply);
-    }
-    return reply;
-  }
-
-  /** Whether the newest state in a directory is on this machine. */
-  boolean isNear(String directory) {
-    return far(directory).isEmpty();
-  }
-
-  /** Fetch the newest state in a directory that is only on the store, pack by pack. */
-  void hydrate(String directory) throws IOException {
-    for (String path : far(directory)) {
-      try {
-        if (local(path) == null) {
-          fetch(path);
-        }
-      } catch (IOException error) {
-        if (stat(path) != null) {
-          throw error;
-        } // else it was deleted since it was listed
-      }
-    }
-  }
-
-  /** Small files of the newest state whose bytes are not here. */
-  private List<String> far(String directory) {
-    NavigableMap<String, Entry> found = list(directory);
-    return found == null
-        ? Collections.emptyList()
-        : Hydration.far(directory, found, largeBytes);
   }
 
   /** A state store was loaded: counted, and told to Python with the next event. */
@@ -238,12 +178,9 @@ final class Query {
 
   /** Move a file to another name, as a publication of that name. */
   void rename(String from, String to, boolean overwrite, long by) throws IOException {
-    Content content = requireFile(from).object;
+    Content content = file(from).object;
     if (content == null) {
-      byte[] bytes = local(from);
-      if (bytes == null && fetch(from).is("ok")) {
-        bytes = local(from);
-      }
+      byte[] bytes = reading.open(from).bytes;
       if (bytes == null) {
         throw new IOException("a large file of an earlier run cannot be renamed: " + root.child(from));
       }
@@ -373,38 +310,12 @@ final class Query {
     }
   }
 
-  /** Entries of a segment that Python wrote, for files whose bytes are not here yet. */
-  private void take(Reply reply) throws IOException {
-    Segment segment = spool.adopt(reply.text(1));
-    if (segment == null) {
-      return;
-    }
-    synchronized (this) {
-      for (int line = 2; line < reply.size(); line++) {
-        String[] fields = reply.text(line).split("\t");
-        Entry entry = tree.get(fields[0]);
-        if (entry != null && entry.modifiedMs == Long.parseLong(fields[1])) {
-          entry.place = new Place(segment, Long.parseLong(fields[2]));
-        }
-      }
-    }
-  }
-
   private Entry requireFree(String path, boolean overwrite) throws IOException {
     Entry there = tree.get(path);
     if (there != null && (there.directory || !overwrite)) {
       throw new FileAlreadyExistsException(root.child(path) + " exists");
     }
     return there;
-  }
-
-  private synchronized Entry requireFile(String path) throws IOException {
-    Entry entry = tree.get(path);
-    if (entry == null || entry.directory) {
-      String what = entry == null ? " does not exist" : " is a directory";
-      throw new FileNotFoundException(root.child(path) + what);
-    }
-    return entry;
   }
 
   /** Whether this writer may write: the claim is its own, and nothing was refused. */

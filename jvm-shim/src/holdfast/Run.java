@@ -80,7 +80,7 @@ final class Run {
   /** Spark's id of the query, from the file that it writes first; null before that. */
   private String id() throws IOException {
     if (id == null && query.stat("metadata") != null) {
-      byte[] bytes = query.open("metadata").bytes;
+      byte[] bytes = query.reading.open("metadata").bytes;
       Matcher found = ID.matcher(bytes == null ? "" : new String(bytes, "UTF-8"));
       id = found.find() ? found.group(1) : null;
     }

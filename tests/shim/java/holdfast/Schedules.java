@@ -136,7 +136,7 @@ final class Schedules {
     for (int read = 0; read < 60; read++) {
       int file = dice.nextInt(64);
       try {
-        if (query.open("state/" + file).bytes[0] != (byte) file) {
+        if (query.reading.open("state/" + file).bytes[0] != (byte) file) {
           wrong.incrementAndGet();
         }
       } catch (IOException error) {
