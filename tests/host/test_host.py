@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,7 +21,6 @@ from tests.host.jvm import FakeJvm
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 
 def test_a_batch_is_an_intent_and_a_manifest(
@@ -83,6 +83,22 @@ def test_a_pack_is_fetched_once_for_all_its_files(make_host: Callable[..., Host]
         "state/0/0/2.delta",
     }
     assert again.read("state/0/0/2.delta") == b"two"
+
+
+def test_who_asks_while_another_takes_a_pack_in_gets_the_same_segment(
+    make_host: Callable[..., Host],
+) -> None:
+    """Two tasks that open files of one pack cost one request; a dropped segment is fetched anew."""
+    FakeJvm(make_host(inlineBytes="0")).run_batch(0, v1_delta=b"one", v2_delta=b"two")
+    again = FakeJvm(make_host(inlineBytes="0", prefetchBytes="0"))
+    names = ("state/0/0/1.delta", "state/0/0/2.delta", "state/0/0/1.delta")
+    first, second = (again.host.fetch(again.key, again.claim, name) for name in names[:2])
+    assert isinstance(first, Fetched)
+    assert second == first
+    (Path(again.recovered.directory) / first.segment).unlink()
+    third = again.host.fetch(again.key, again.claim, names[2])
+    assert isinstance(third, Fetched)
+    assert (third.segment != first.segment, third.files) == (True, first.files)
 
 
 def test_what_a_start_needs_is_fetched_ahead(make_host: Callable[..., Host]) -> None:

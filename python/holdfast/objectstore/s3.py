@@ -60,7 +60,7 @@ from holdfast.objectstore.base import (
     check_key,
     may_begin_key,
 )
-from holdfast.objectstore.s3answers import read_blob, read_meta, read_page
+from holdfast.objectstore.s3answers import parse_time, read_blob, read_meta, read_page
 from holdfast.objectstore.s3body import sendable
 from holdfast.objectstore.s3errors import RETRIABLE_CODES, Answer, Asked, Verb, meaning
 from holdfast.objectstore.s3parts import PartedUploads
@@ -119,6 +119,8 @@ class S3Store:
         with self._told("presign"):
             session = Session(profile=settings.profile)
             session.register_component("data_loader", _MODELS)
+            parsers = session.get_component("response_parser_factory")
+            parsers.set_parser_defaults(timestamp_parser=parse_time)
             self._settings = replace(settings, endpoint_url=_endpoint(session, settings))
             s3options.check_endpoint(self._settings)
             s3options.check_bucket(bucket, self._settings)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
+from email.utils import parsedate_to_datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
+
+from botocore.utils import parse_timestamp
 
 from holdfast.errors import UnavailableError, UnsupportedError
 from holdfast.objectstore.base import Blob, ObjectMeta, Page
@@ -28,6 +31,27 @@ def read_meta(key: str, size: object, answer: Mapping[str, Any]) -> ObjectMeta:
     modified = answer.get("LastModified")
     modified_ms = round(modified.timestamp() * 1000) if isinstance(modified, datetime) else 0
     return ObjectMeta(key=key, size=size, etag=etag.strip('"'), modified_ms=modified_ms)
+
+
+def parse_time(text: str) -> datetime:
+    """A time as listings and headers have it; botocore's parser takes most of a listing's time.
+
+    Raises:
+        ValueError: it is none.
+    """
+    for parse in (_parse_iso, parsedate_to_datetime):
+        try:
+            found = parse(text)
+        except (TypeError, ValueError):
+            continue
+        if found.tzinfo is not None:
+            return found
+    other: datetime = parse_timestamp(text)
+    return other
+
+
+def _parse_iso(text: str) -> datetime:
+    return datetime.fromisoformat(f"{text[:-1]}+00:00" if text[-1:] == "Z" else text)
 
 
 def read_page(answer: Mapping[str, Any], root: str) -> Page:

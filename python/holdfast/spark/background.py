@@ -42,7 +42,7 @@ class Background:
 
     def fetch(self, shown: Shown, ref: ObjectRef) -> None:
         """Fetch a pack ahead; who waits for it meanwhile gets the error, if there is one."""
-        self._fetchers.add(lambda: shown.prefetch((ref,)))
+        self._fetchers.add(lambda: shown.prefetch(ref))
 
     def close(self) -> None:
         """Finish the upkeep that was asked for, within reason."""

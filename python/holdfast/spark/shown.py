@@ -15,7 +15,7 @@ from holdfast.errors import NotFoundError
 from holdfast.pack import decode_batch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from holdfast.chain import Chain, Head
     from holdfast.manifest import ObjectRef
@@ -41,7 +41,7 @@ class Shown:
         self._head = head
         self._spool = spool
         self._lock = threading.Lock()
-        self._under_way: dict[ObjectRef, Future[Fetched]] = {}
+        self._brought: dict[ObjectRef, Future[Fetched]] = {}
 
     def write_catalog(self) -> str:
         """Write down every visible file, and the segment with those that need no request."""
@@ -76,46 +76,48 @@ class Shown:
         return found
 
     def fetch(self, ref: ObjectRef) -> Fetched:
-        """Bring all files of one pack into the spool; others who want it wait for the same one.
+        """Bring all files of one pack into the spool, once for all who want it.
 
         Raises:
             CorruptionError: it is missing, or not what was written.
             UnavailableError, StoreError: the store does not give it.
         """
         with self._lock:
-            future = self._under_way.get(ref)
-            mine = future is None
-            if future is None:
-                future = self._under_way[ref] = Future()
+            future = self._brought.get(ref)
+            mine = future is None or self._is_over(ref, future)
+            if future is None or mine:
+                future = self._brought[ref] = Future()
         if mine:
             self._run(ref, future)
-        try:
-            return future.result()
-        finally:
-            with self._lock:
-                if self._under_way.get(ref) is future:
-                    del self._under_way[ref]
+        return future.result()
 
-    def prefetch(self, refs: Iterable[ObjectRef]) -> None:
-        """Bring packs in ahead; the answer stays until somebody asks for it.
+    def prefetch(self, ref: ObjectRef) -> None:
+        """Bring a pack in ahead.
 
         An error goes to who waits for it now. Whoever asks later tries again: by then the store
         may be well.
         """
-        for ref in refs:
-            with self._lock:
-                if ref in self._under_way:
-                    continue
-                future = self._under_way[ref] = Future()
-            self._run(ref, future)
-            if future.exception() is not None:
-                with self._lock:
-                    self._under_way.pop(ref, None)
+        with self._lock:
+            if ref in self._brought:
+                return
+            future = self._brought[ref] = Future()
+        self._run(ref, future)
+
+    def _is_over(self, ref: ObjectRef, future: Future[Fetched]) -> bool:
+        """Whether an answer is of no use: the JVM has dropped the segment since, for want of room.
+
+        What is inside a manifest is taken out of it again: the answer may be older than its commit.
+        """
+        if not future.done():
+            return False
+        return ref.kind == "inline" or not self._spool.has(future.result().segment)
 
     def _run(self, ref: ObjectRef, future: Future[Fetched]) -> None:
         try:
             future.set_result(self._bring(ref))
         except BaseException as error:  # noqa: BLE001 - handed to who waits
+            with self._lock:
+                del self._brought[ref]
             future.set_exception(error)
 
     def _bring(self, ref: ObjectRef) -> Fetched:

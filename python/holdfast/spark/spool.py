@@ -96,6 +96,10 @@ class SpoolDirectory:
                 position += file.write(body)
         return name, offsets
 
+    def has(self, segment: str) -> bool:
+        """Whether a segment is on the disk; the JVM deletes those that it has no room for."""
+        return (self.path / segment).exists()
+
     def remove(self) -> None:
         """Take it off the disk; who reads from an open segment goes on."""
         shutil.rmtree(self.path, ignore_errors=True)  # what stays goes with the spool's root
