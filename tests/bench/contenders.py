@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 FLOOR, SPARK, RENAME, ABORTABLE = "floor", "spark-local", "s3a-rename", "s3a-abortable"
 LOCAL, S3 = "holdfast-local", "holdfast-s3"
 TITLES = {
-    FLOOR: "floor: in the JVM's memory",
+    FLOOR: "floor: in memory",
     SPARK: "Spark, local disk",
     RENAME: "S3A, rename (the default)",
     ABORTABLE: "S3A, abortable",
@@ -123,7 +123,7 @@ SETTINGS = (
         name="cluster-10",
         title="10 partitions, two executors in processes of their own",
         partitions=10,
-        contenders=(ABORTABLE, S3),
+        contenders=(FLOOR, ABORTABLE, S3),
         rounds=3,
         batches=6,
         warmup=8,
@@ -135,10 +135,10 @@ SETTINGS = (
         name="cluster-200",
         title="200 partitions, two executors in processes of their own",
         partitions=200,
-        contenders=(ABORTABLE, S3),
+        contenders=(FLOOR, ABORTABLE, S3),
         rounds=3,
         batches=6,
-        warmup=8,
+        warmup=14,
         counted=4,
         counted_ours=20,
         master=CLUSTER_MASTER,
@@ -154,6 +154,7 @@ class Places:
     server: Server
     proxy: str
     floor_jar: Path
+    shared_memory: Path
     s3a_jars: Sequence[Path]
 
     def store_url(self, *, is_far: bool = False) -> str:
@@ -179,7 +180,9 @@ def buckets() -> list[str]:
 def session_conf(contender: str, places: Places, master: str = LOCAL_MASTER) -> dict[str, str]:
     """What the contender's session needs from its start on."""
     if contender == FLOOR:
-        return {**floor.CONF, "spark.jars": str(places.floor_jar)}
+        return floor.session_conf(
+            places.floor_jar, None if master == LOCAL_MASTER else places.shared_memory
+        )
     if contender in (RENAME, ABORTABLE):
         return _s3a_conf(contender, places, master)
     if contender == LOCAL:

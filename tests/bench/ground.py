@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+_SHARED_MEMORY = "/dev/shm"
+
 
 def set_up(stack: ExitStack, choice: server.Choice, console: Console) -> Places:
     """The server with its buckets, the proxy before it, and the jars."""
@@ -24,7 +26,10 @@ def set_up(stack: ExitStack, choice: server.Choice, console: Console) -> Places:
         raise SystemExit(
             "the bench reads MinIO's own metrics: install Go or Docker, not " + choice.name
         )
-    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="holdfast-bench-")))
+    folder, shared = (
+        Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="holdfast-bench-", dir=place)))
+        for place in (None, _SHARED_MEMORY)
+    )
     (folder / "minio").mkdir()
     running = stack.enter_context(server.run(choice, folder / "minio"))
     client = boto3.client(
@@ -41,5 +46,6 @@ def set_up(stack: ExitStack, choice: server.Choice, console: Console) -> Places:
         server=running,
         proxy=stack.enter_context(latency.running(running.endpoint, LATENCY_MS / 1000)),
         floor_jar=floor.build(folder / "bench.jar"),
+        shared_memory=shared,
         s3a_jars=s3a.jars(console.print),
     )

@@ -45,8 +45,8 @@ class LatencyProxy:
         try:
             while True:
                 await self._one_request(reader, server_writer)
-        except (asyncio.IncompleteReadError, ConnectionError):
-            pass  # the client has ended it
+        except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
+            pass  # the client has ended it, or the bench has
         finally:
             server_writer.close()
             writer.close()

@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.util.Map;
-import java.util.TreeMap;
+import java.util.SortedMap;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
@@ -20,19 +20,24 @@ import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.util.Progressable;
 
 /**
- * The scheme {@code floor:}, files in this JVM's memory: what a checkpoint costs when keeping it
- * costs nothing. Nothing is durable, and nothing outlives the process.
+ * The scheme {@code floor:}, files in this JVM's memory, or in a folder that several JVMs share:
+ * what a checkpoint costs when keeping it costs nothing. Nothing is durable.
  *
  * <p>Spark calls it on the stream thread, on task threads and on its maintenance threads.
  */
 public final class MemoryFileSystem extends FileSystem {
   static final String SCHEME = "floor";
   private static final URI ROOT = URI.create(SCHEME + ":///");
+  private static final String FOLDER = "bench.floor.folder";
+
+  private Tree tree;
 
   @Override
   public void initialize(URI name, Configuration conf) throws IOException {
     super.initialize(name, conf);
     setConf(conf);
+    String folder = conf.get(FOLDER, "");
+    tree = folder.isEmpty() ? MemoryTree.TREE : new FolderTree(new File(folder));
   }
 
   @Override
@@ -47,13 +52,13 @@ public final class MemoryFileSystem extends FileSystem {
 
   @Override
   public FSDataInputStream open(Path path, int bufferSize) throws IOException {
-    return new FSDataInputStream(new MemoryInput(file(path)));
+    return new FSDataInputStream(new MemoryInput(tree.read(at(path))));
   }
 
   /** Write a file that appears when it is closed. */
   FSDataOutputStream write(Path path, boolean overwrite) throws IOException {
     String at = at(path);
-    if (!overwrite && MemoryTree.TREE.get(at) != null) {
+    if (!overwrite && tree.get(at) != null) {
       throw new FileAlreadyExistsException(path + " exists");
     }
     return new FSDataOutputStream(new Written(at, overwrite), statistics);
@@ -79,7 +84,7 @@ public final class MemoryFileSystem extends FileSystem {
 
   /** Rename with the meaning of FileContext: a lost race throws. */
   void move(Path from, Path to, boolean overwrite) throws IOException {
-    MemoryTree.TREE.rename(at(from), at(to), overwrite);
+    tree.rename(at(from), at(to), overwrite);
   }
 
   @Override
@@ -104,18 +109,18 @@ public final class MemoryFileSystem extends FileSystem {
 
   @Override
   public boolean delete(Path path, boolean recursive) throws IOException {
-    return MemoryTree.TREE.delete(at(path), recursive);
+    return tree.delete(at(path), recursive);
   }
 
   @Override
   public FileStatus[] listStatus(Path path) throws IOException {
-    TreeMap<String, MemoryTree.Node> found = MemoryTree.TREE.list(at(path));
+    SortedMap<String, Tree.Node> found = tree.list(at(path));
     if (found == null) {
       return new FileStatus[] {getFileStatus(path)};
     }
     FileStatus[] statuses = new FileStatus[found.size()];
     int position = 0;
-    for (Map.Entry<String, MemoryTree.Node> each : found.entrySet()) {
+    for (Map.Entry<String, Tree.Node> each : found.entrySet()) {
       statuses[position++] = status(new Path(path, each.getKey()), each.getValue());
     }
     return statuses;
@@ -123,7 +128,7 @@ public final class MemoryFileSystem extends FileSystem {
 
   @Override
   public FileStatus getFileStatus(Path path) throws IOException {
-    MemoryTree.Node node = MemoryTree.TREE.get(at(path));
+    Tree.Node node = tree.get(at(path));
     if (node == null) {
       throw new FileNotFoundException(path + " does not exist");
     }
@@ -132,7 +137,7 @@ public final class MemoryFileSystem extends FileSystem {
 
   @Override
   public boolean mkdirs(Path path, FsPermission permission) throws IOException {
-    MemoryTree.TREE.mkdirs(at(path));
+    tree.mkdirs(at(path));
     return true;
   }
 
@@ -141,7 +146,7 @@ public final class MemoryFileSystem extends FileSystem {
   public void copyFromLocalFile(boolean deleteSource, boolean overwrite, Path from, Path to)
       throws IOException {
     File file = new File(from.toUri().getPath());
-    MemoryTree.TREE.put(at(to), Files.readAllBytes(file.toPath()), overwrite);
+    tree.put(at(to), Files.readAllBytes(file.toPath()), overwrite);
     if (deleteSource) {
       Files.delete(file.toPath());
     }
@@ -153,7 +158,7 @@ public final class MemoryFileSystem extends FileSystem {
       throws IOException {
     File file = new File(to.toUri().getPath());
     Files.createDirectories(file.toPath().getParent());
-    Files.write(file.toPath(), file(from));
+    Files.write(file.toPath(), tree.read(at(from)));
     if (deleteSource) {
       delete(from, false);
     }
@@ -173,22 +178,18 @@ public final class MemoryFileSystem extends FileSystem {
     return path.toUri().getPath();
   }
 
-  private static byte[] file(Path path) throws IOException {
-    MemoryTree.Node node = MemoryTree.TREE.get(at(path));
-    if (node == null || node.bytes == null) {
-      throw new FileNotFoundException(path + " is not a file");
-    }
-    return node.bytes;
-  }
-
-  private FileStatus status(Path path, MemoryTree.Node node) {
-    long size = node.bytes == null ? 0 : node.bytes.length;
+  private FileStatus status(Path path, Tree.Node node) {
     return new FileStatus(
-        size, node.bytes == null, 1, 1 << 20, node.modifiedMs, makeQualified(path));
+        node.isDirectory() ? 0 : node.size,
+        node.isDirectory(),
+        1,
+        1 << 20,
+        node.modifiedMs,
+        makeQualified(path));
   }
 
-  /** A file that is being written; closing puts it into the tree. */
-  private static final class Written extends ByteArrayOutputStream {
+  /** A file that is being written; closing puts it where it belongs. */
+  private final class Written extends ByteArrayOutputStream {
     private final String at;
     private final boolean overwrite;
     private boolean closed;
@@ -202,7 +203,7 @@ public final class MemoryFileSystem extends FileSystem {
     public void close() throws IOException {
       if (!closed) {
         closed = true;
-        MemoryTree.TREE.put(at, toByteArray(), overwrite);
+        tree.put(at, toByteArray(), overwrite);
       }
     }
   }

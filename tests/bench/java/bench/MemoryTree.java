@@ -13,68 +13,80 @@ import org.apache.hadoop.fs.FileAlreadyExistsException;
  *
  * <p>Called by any thread of Spark. One lock, held for a look-up in a map and nothing else.
  */
-final class MemoryTree {
+final class MemoryTree implements Tree {
   static final MemoryTree TREE = new MemoryTree();
 
   private final Map<String, TreeMap<String, Node>> directories = new HashMap<>();
+  private final Map<String, byte[]> files = new HashMap<>();
   private long newestMs;
 
   private MemoryTree() {
     directories.put("/", new TreeMap<>());
   }
 
-  /** What is at a path; null if nothing is. */
-  synchronized Node get(String path) {
+  @Override
+  public synchronized Node get(String path) {
     if (path.equals("/")) {
-      return new Node(null, 0);
+      return Node.directory(0);
     }
     TreeMap<String, Node> siblings = directories.get(parent(path));
     return siblings == null ? null : siblings.get(name(path));
   }
 
-  /** What a directory holds, by name; null if it is none. */
-  synchronized TreeMap<String, Node> list(String path) {
+  @Override
+  public synchronized byte[] read(String path) throws IOException {
+    byte[] bytes = files.get(path);
+    if (bytes == null) {
+      throw new FileNotFoundException(path + " is not a file");
+    }
+    return bytes;
+  }
+
+  @Override
+  public synchronized TreeMap<String, Node> list(String path) {
     TreeMap<String, Node> found = directories.get(path);
     return found == null ? null : new TreeMap<>(found);
   }
 
-  synchronized void mkdirs(String path) throws IOException {
+  @Override
+  public synchronized void mkdirs(String path) throws IOException {
     if (directories.containsKey(path)) {
       return;
     }
     mkdirs(parent(path));
-    if (directories.get(parent(path)).put(name(path), new Node(null, tick())) != null) {
+    if (directories.get(parent(path)).put(name(path), Node.directory(tick())) != null) {
       throw new FileAlreadyExistsException(path + " is a file");
     }
     directories.put(path, new TreeMap<>());
   }
 
-  /** A file appears, whole. */
-  synchronized void put(String path, byte[] bytes, boolean overwrite) throws IOException {
+  @Override
+  public synchronized void put(String path, byte[] bytes, boolean overwrite) throws IOException {
     requireFree(path, overwrite);
     mkdirs(parent(path));
-    directories.get(parent(path)).put(name(path), new Node(bytes, tick()));
+    files.put(path, bytes);
+    directories.get(parent(path)).put(name(path), Node.file(bytes.length, tick()));
   }
 
-  /** A file changes its name; who looks sees one name or the other. */
-  synchronized void rename(String from, String to, boolean overwrite) throws IOException {
+  @Override
+  public synchronized void rename(String from, String to, boolean overwrite) throws IOException {
     Node node = get(from);
-    if (node == null || node.bytes == null) {
-      throw new FileNotFoundException(from + " is not a file");
-    }
+    byte[] bytes = read(from);
     requireFree(to, overwrite);
     mkdirs(parent(to));
     directories.get(parent(from)).remove(name(from));
+    files.remove(from);
+    files.put(to, bytes);
     directories.get(parent(to)).put(name(to), node);
   }
 
-  /** A file or directory goes; false if there is none. */
-  synchronized boolean delete(String path, boolean recursive) throws IOException {
+  @Override
+  public synchronized boolean delete(String path, boolean recursive) throws IOException {
     Node node = get(path);
     if (node == null) {
       return false;
     }
-    if (node.bytes == null) {
+    if (node.isDirectory()) {
       TreeMap<String, Node> inside = directories.get(path);
       if (!inside.isEmpty() && !recursive) {
         throw new IOException(path + " is not empty");
@@ -84,13 +96,14 @@ final class MemoryTree {
       }
       directories.remove(path);
     }
+    files.remove(path);
     directories.get(parent(path)).remove(name(path));
     return true;
   }
 
   private void requireFree(String path, boolean overwrite) throws IOException {
     Node there = get(path);
-    if (there != null && (there.bytes == null || !overwrite)) {
+    if (there != null && (there.isDirectory() || !overwrite)) {
       throw new FileAlreadyExistsException(path + " exists");
     }
   }
@@ -107,16 +120,5 @@ final class MemoryTree {
 
   private static String name(String path) {
     return path.substring(path.lastIndexOf('/') + 1);
-  }
-
-  /** A file's bytes and time; a directory has no bytes. */
-  static final class Node {
-    final byte[] bytes;
-    final long modifiedMs;
-
-    Node(byte[] bytes, long modifiedMs) {
-      this.bytes = bytes;
-      this.modifiedMs = modifiedMs;
-    }
   }
 }
