@@ -82,14 +82,7 @@ class Shown:
             CorruptionError: it is missing, or not what was written.
             UnavailableError, StoreError: the store does not give it.
         """
-        with self._lock:
-            future = self._brought.get(ref)
-            mine = future is None or self._is_over(ref, future)
-            if future is None or mine:
-                future = self._brought[ref] = Future()
-        if mine:
-            self._run(ref, future)
-        return future.result()
+        return self._asked(ref).result()
 
     def prefetch(self, ref: ObjectRef) -> None:
         """Bring a pack in ahead.
@@ -97,11 +90,22 @@ class Shown:
         An error goes to who waits for it now. Whoever asks later tries again: by then the store
         may be well.
         """
+        self._asked(ref)
+
+    def _asked(self, ref: ObjectRef) -> Future[Fetched]:
+        """The answer that is there or under way; where there is none, it is made now."""
         with self._lock:
-            if ref in self._brought:
-                return
+            known = self._brought.get(ref)
+            if known is not None and not self._is_over(ref, known):
+                return known
             future = self._brought[ref] = Future()
-        self._run(ref, future)
+        try:
+            future.set_result(self._bring(ref))
+        except BaseException as error:  # noqa: BLE001 - handed to who waits
+            with self._lock:
+                del self._brought[ref]
+            future.set_exception(error)
+        return future
 
     def _is_over(self, ref: ObjectRef, future: Future[Fetched]) -> bool:
         """Whether an answer is of no use: the JVM has dropped the segment since, for want of room.
@@ -111,14 +115,6 @@ class Shown:
         if not future.done():
             return False
         return ref.kind == "inline" or not self._spool.has(future.result().segment)
-
-    def _run(self, ref: ObjectRef, future: Future[Fetched]) -> None:
-        try:
-            future.set_result(self._bring(ref))
-        except BaseException as error:  # noqa: BLE001 - handed to who waits
-            with self._lock:
-                del self._brought[ref]
-            future.set_exception(error)
 
     def _bring(self, ref: ObjectRef) -> Fetched:
         head = self._head()

@@ -17,7 +17,6 @@ final class MemoryTree implements Tree {
   static final MemoryTree TREE = new MemoryTree();
 
   private final Map<String, TreeMap<String, Node>> directories = new HashMap<>();
-  private final Map<String, byte[]> files = new HashMap<>();
   private long newestMs;
 
   private MemoryTree() {
@@ -35,11 +34,7 @@ final class MemoryTree implements Tree {
 
   @Override
   public synchronized byte[] read(String path) throws IOException {
-    byte[] bytes = files.get(path);
-    if (bytes == null) {
-      throw new FileNotFoundException(path + " is not a file");
-    }
-    return bytes;
+    return file(path).bytes;
   }
 
   @Override
@@ -64,20 +59,16 @@ final class MemoryTree implements Tree {
   public synchronized void put(String path, byte[] bytes, boolean overwrite) throws IOException {
     requireFree(path, overwrite);
     mkdirs(parent(path));
-    files.put(path, bytes);
-    directories.get(parent(path)).put(name(path), Node.file(bytes.length, tick()));
+    directories.get(parent(path)).put(name(path), new Held(bytes, tick()));
   }
 
   @Override
   public synchronized void rename(String from, String to, boolean overwrite) throws IOException {
-    Node node = get(from);
-    byte[] bytes = read(from);
+    Held file = file(from);
     requireFree(to, overwrite);
     mkdirs(parent(to));
     directories.get(parent(from)).remove(name(from));
-    files.remove(from);
-    files.put(to, bytes);
-    directories.get(parent(to)).put(name(to), node);
+    directories.get(parent(to)).put(name(to), file);
   }
 
   @Override
@@ -96,9 +87,16 @@ final class MemoryTree implements Tree {
       }
       directories.remove(path);
     }
-    files.remove(path);
     directories.get(parent(path)).remove(name(path));
     return true;
+  }
+
+  private Held file(String path) throws IOException {
+    Node node = get(path);
+    if (node instanceof Held) {
+      return (Held) node;
+    }
+    throw new FileNotFoundException(path + " is not a file");
   }
 
   private void requireFree(String path, boolean overwrite) throws IOException {
@@ -120,5 +118,15 @@ final class MemoryTree implements Tree {
 
   private static String name(String path) {
     return path.substring(path.lastIndexOf('/') + 1);
+  }
+
+  /** A file with its bytes. */
+  private static final class Held extends Node {
+    final byte[] bytes;
+
+    Held(byte[] bytes, long modifiedMs) {
+      super(bytes.length, modifiedMs);
+      this.bytes = bytes;
+    }
   }
 }

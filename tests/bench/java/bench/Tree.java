@@ -26,13 +26,13 @@ interface Tree {
   boolean delete(String path, boolean recursive) throws IOException;
 
   /** A file's size and time; a directory's size is none. */
-  final class Node {
+  class Node {
     private static final long NONE = -1;
 
     final long size;
     final long modifiedMs;
 
-    private Node(long size, long modifiedMs) {
+    Node(long size, long modifiedMs) {
       this.size = size;
       this.modifiedMs = modifiedMs;
     }
