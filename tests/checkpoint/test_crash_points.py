@@ -120,7 +120,7 @@ def _save_at_next_free(store: ObjectStore, state: bytes) -> int:
 
 
 def _save_state(store: ObjectStore, number: int, state: bytes) -> None:
-    CheckpointStore(store, "q").save_with_state(manifest(number), state)
+    CheckpointStore(store, "q", clock=ManualClock()).save_with_state(manifest(number), state)
 
 
 def test_a_save_that_prunes_dies_anywhere() -> None:
@@ -132,7 +132,7 @@ def test_a_save_that_prunes_dies_anywhere() -> None:
 
 
 def _save_and_prune(store: ObjectStore) -> None:
-    CheckpointStore(store, "q", 2).save_with_state(manifest(4), STATE)
+    CheckpointStore(store, "q", 2, clock=ManualClock()).save_with_state(manifest(4), STATE)
 
 
 def test_a_prune_dies_anywhere() -> None:

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from holdfast.checkpoint import CheckpointStore
-from holdfast.errors import ConfigError, DeleteError, UnavailableError
+from holdfast.errors import AlreadyExistsError, ConfigError, DeleteError, UnavailableError
 from holdfast.objectstore import MemoryStore, ObjectStore, Page
 from holdfast.settings import LIST_PAGE_MAX
 from holdfast.testing import Fault, FaultyStore, ManualClock
@@ -106,14 +106,27 @@ def test_a_save_that_ends_meanwhile_keeps_its_sidecar(clock: ManualClock) -> Non
     assert checkpoints.load_state_data(1) == b"x"
 
 
-def test_a_sidecar_of_an_earlier_attempt_is_there_once_its_save_is_reported() -> None:
-    """A cleanup may take it for an orphan just before the manifest is created."""
+def test_an_old_sidecar_of_an_earlier_attempt_is_not_used() -> None:
+    """A cleanup may have listed it as an orphan, and delete it after the manifest is created."""
     clock, store = ManualClock(), Meanwhile()
     store.put(KEYS.state(1), b"state")
     clock.sleep(time.time() - clock.now_ms() / 1000 + 2 * HOUR_S)
     checkpoints = CheckpointStore(store, "q", clock=clock)
-    store.before["put", KEYS.manifest(1)] = CheckpointStore(store, "q", clock=clock).cleanup_orphans
+    with pytest.raises(AlreadyExistsError, match="use a greater id"):
+        checkpoints.save_with_state(manifest(1), b"state")
+    assert checkpoints.list_ids() == []
+    checkpoints.save_with_state(manifest(2), b"state")
+    assert checkpoints.validate_checkpoint(2).valid
+
+
+def test_saving_an_old_checkpoint_again_is_success(clock: ManualClock) -> None:
+    """Its sidecar is old, and no orphan: its manifest is there."""
+    store = MemoryStore(clock=clock)
+    checkpoints = CheckpointStore(store, "q", clock=clock)
     checkpoints.save_with_state(manifest(1), b"state")
+    clock.sleep(2 * HOUR_S)
+    checkpoints.save_with_state(manifest(1), b"state")
+    assert checkpoints.cleanup_orphans() == 0
     assert checkpoints.validate_checkpoint(1).valid
 
 

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from holdfast.checkpoint import CheckpointStore
-from holdfast.errors import ConfigError, CorruptionError, DeleteError, UnavailableError
+from holdfast.errors import (
+    AlreadyExistsError,
+    ConfigError,
+    CorruptionError,
+    DeleteError,
+    UnavailableError,
+)
 from holdfast.objectstore import MemoryStore, MeteredStore, ObjectStore
 from holdfast.testing import Fault, FaultyStore
 from tests.checkpoint.support import KEYS, child, contents, manifest, names, put_flat
@@ -44,7 +50,37 @@ def test_the_oldest_go(checkpoints: CheckpointStore, store: ObjectStore) -> None
         *(f"manifests/manifest-00000{n}.json" for n in (4, 5)),
         *(f"checkpoints/state-00000{n}.bin" for n in (4, 5)),
         "manifests/latest.json",
+        "manifests/pruned.json",
     }
+
+
+def test_a_pruned_id_is_not_saved_again(checkpoints: CheckpointStore) -> None:
+    """A writer that was asleep is refused, and what it tried to save is not there."""
+    save_all(checkpoints, 1, 2, 3, 4, 5)
+    checkpoints.prune(2)
+    with pytest.raises(AlreadyExistsError, match="this id was pruned"):
+        checkpoints.save(manifest(2))
+    assert checkpoints.list_ids() == [4, 5]
+
+
+def test_an_old_id_that_a_prune_has_kept_can_be_saved_again(checkpoints: CheckpointStore) -> None:
+    """The very same manifest again is success, as always."""
+    save_all(checkpoints, 1, 2, 3)
+    checkpoints.prune(1)
+    save_all(checkpoints, 3)
+    assert checkpoints.list_ids() == [3]
+
+
+def test_a_prune_that_dies_before_it_deletes_refuses_no_id_that_is_there(
+    checkpoints: CheckpointStore, store: ObjectStore
+) -> None:
+    """Its note comes first, and what it did not delete is still there."""
+    save_all(checkpoints, 1, 2, 3)
+    broken = FaultyStore(store, [Fault(error=UnavailableError("down"), verb="delete")])
+    with pytest.raises(UnavailableError):
+        CheckpointStore(broken, "q").prune(1)
+    save_all(checkpoints, 2)
+    assert checkpoints.list_ids() == [1, 2, 3]
 
 
 @pytest.mark.parametrize("keep", [2, 3, 100])
@@ -235,7 +271,7 @@ def test_a_steady_prune_reads_only_the_newest_back() -> None:
     before = store.meter.usage()
     save_all(checkpoints, 61)
     spent = (store.meter.usage() - before).requests
-    assert spent == {"put": 3, "get": 5, "head": 0, "list": 2, "delete": 2}
+    assert spent == {"put": 4, "get": 7, "head": 0, "list": 2, "delete": 2}
 
 
 @pytest.mark.parametrize("keep", [-1, -100])

@@ -31,6 +31,7 @@ def built(keys: Keys, number: int, part: int, name: str) -> dict[str, Parsed]:
     return {
         keys.manifest(number): Parsed(kind=Kind.MANIFEST, number=number),
         keys.latest: Parsed(kind=Kind.LATEST),
+        keys.pruned: Parsed(kind=Kind.PRUNED),
         keys.intent(number): Parsed(kind=Kind.INTENT, number=number),
         keys.state(number): Parsed(kind=Kind.STATE, number=number),
         keys.batch(number, part): Parsed(kind=Kind.BATCH, number=number, part=part),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.errors import AlreadyExistsError, NotFoundError, UnavailableError
@@ -13,9 +14,17 @@ if TYPE_CHECKING:
 ATTEMPTS_MAX = 4
 
 
+@dataclass(frozen=True, slots=True)
+class Created:
+    """An object that is there now; `found` if it was there before, with the same bytes."""
+
+    meta: ObjectMeta
+    found: bool
+
+
 def create_once(
     store: ObjectStore, key: str, body: Body, taken: Callable[[], AlreadyExistsError]
-) -> ObjectMeta:
+) -> Created:
     """Create the object, or find it there with the very same bytes, which is the same success.
 
     Raises:
@@ -24,14 +33,14 @@ def create_once(
     """
     for _ in range(ATTEMPTS_MAX):
         try:
-            return store.put(key, body, mode=PutMode.CREATE)
+            return Created(store.put(key, body, mode=PutMode.CREATE), found=False)
         except AlreadyExistsError as error:
             cause = error
         try:
             if store.head(key).size == len(body):
                 stored = store.get(key)
                 if stored.body == body:
-                    return stored.meta
+                    return Created(stored.meta, found=True)
         except NotFoundError:
             continue
         raise taken() from cause

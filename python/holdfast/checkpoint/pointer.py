@@ -45,6 +45,11 @@ def latest_pointer(keys: Keys) -> Pointer[int]:
     return Pointer(keys.latest, _encode_number, _decode_number)
 
 
+def pruned_pointer(keys: Keys) -> Pointer[int]:
+    """`manifests/pruned.json`, which names the greatest id that was pruned."""
+    return Pointer(keys.pruned, _encode_number, _decode_number)
+
+
 def distributed_pointer(paths: CheckpointPaths) -> Pointer[CheckpointId]:
     """`_latest`, which names a UUID."""
     return Pointer(paths.latest_pointer(), _encode_id, _decode_id)

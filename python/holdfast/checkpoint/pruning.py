@@ -3,8 +3,10 @@
 Kept are: the newest `keep_count`, the highest number, whatever a pointer names, the newest one
 that is valid, and every parent that one of these needs.
 
-Failure: manifests go before sidecars. Killed in between → sidecars without a manifest, which
-`cleanup_orphans` removes; never a manifest without its sidecar.
+The greatest pruned id is noted first, so that a writer that was asleep cannot save it again.
+
+Failure: manifests are deleted before sidecars. Killed in between → sidecars without a manifest,
+which `cleanup_orphans` removes; never a manifest without its sidecar.
 """
 
 from __future__ import annotations
@@ -14,7 +16,13 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from holdfast.checkpoint.catalog import list_ids, load_manifest
-from holdfast.checkpoint.pointer import latest_pointer, read_pointer, read_v1_latest
+from holdfast.checkpoint.pointer import (
+    advance_pointer,
+    latest_pointer,
+    pruned_pointer,
+    read_pointer,
+    read_v1_latest,
+)
 from holdfast.checkpoint.validation import inspect, validate
 from holdfast.errors import CorruptionError, DeleteError
 from holdfast.objectstore.parallel import gather
@@ -38,9 +46,16 @@ class PruneReport:
 
 
 def prune(
-    store: ObjectStore, keys: Keys, keep_count: int, parents: dict[int, int | None]
+    store: ObjectStore,
+    keys: Keys,
+    keep_count: int,
+    parents: dict[int, int | None],
+    *,
+    dry_run: bool = False,
 ) -> PruneReport:
     """Remove what is neither new nor protected; `parents` remembers what manifests named.
+
+    With `dry_run` the report says what would be removed, and nothing is written.
 
     Raises:
         CorruptionError: no checkpoint is valid, so none is removed.
@@ -53,6 +68,10 @@ def prune(
     needed = _ancestors(store, keys, kept, parents) - kept
     protected |= {number: "a parent of a kept one" for number in ids if number in needed}
     victims = [number for number in ids if number not in kept and number not in needed]
+    if dry_run:
+        return PruneReport(removed=tuple(victims), protected=protected)
+    if victims:
+        advance_pointer(store, pruned_pointer(keys), victims[-1], lambda: None)
     removed, failed = _delete(store, keys, victims)
     for number in removed:
         parents.pop(number, None)

@@ -17,10 +17,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from holdfast.checkpoint import catalog
-from holdfast.checkpoint.creation import create_once
+from holdfast.checkpoint.creation import Created, create_once
 from holdfast.checkpoint.guard import WriteGuard
 from holdfast.checkpoint.orphans import orphaned
-from holdfast.checkpoint.pointer import advance_pointer, latest_pointer
+from holdfast.checkpoint.pointer import (
+    advance_pointer,
+    latest_pointer,
+    pruned_pointer,
+    read_pointer,
+)
 from holdfast.checkpoint.pruning import PARALLEL, PruneReport, prune
 from holdfast.checkpoint.recovery import RecoveryReport, recover
 from holdfast.checkpoint.update import Versions, update
@@ -83,18 +88,22 @@ class CheckpointStore:
         """Make the checkpoint exist, move the pointer to it, and prune if that is on.
 
         Saving the very same manifest again is success, and finishes what a killed save left. A
-        prune that fails does not fail the save: it is logged, and `last_prune` tells what is left.
+        prune that fails does not fail the save: it is logged, and `last_prune` has what is left.
 
         Raises:
-            AlreadyExistsError: another manifest has this id; it is untouched. Load the latest, and
-                go on with a greater id, or stop if there should be no other writer.
+            AlreadyExistsError: another manifest has this id, which is untouched, or the id was
+                pruned. Load the latest and use a greater id, or stop if there should be no other
+                writer.
             MisuseError: a chain lives under this prefix.
             UnavailableError: it may be saved; save the same again.
         """
         number, body = manifest.checkpoint_id, manifest.encode(pretty=True)
         self._guard.check(number)
-        meta = create_once(self._store, self._keys.manifest(number), body, lambda: _taken(number))
-        self._versions.note(number, meta.etag)
+        key = self._keys.manifest(number)
+        created = create_once(self._store, key, body, lambda: _taken(number))
+        if not created.found:
+            self._refuse_pruned(number)
+        self._versions.note(number, created.meta.etag)
         self._parents[number] = manifest.parent_id
         advance_pointer(self._store, latest_pointer(self._keys), number, self._newest)
         if self._max_retained:
@@ -104,17 +113,18 @@ class CheckpointStore:
         """Sidecar first, then a copy of the manifest that has the sidecar's checksum.
 
         Raises:
-            AlreadyExistsError: as `save` and `save_state_data`.
+            AlreadyExistsError: as `save` and `save_state_data`; or an attempt that did not finish
+                left the sidecar so long ago that a cleanup may be deleting it. Use a greater id.
         """
         if state_data is None:
             self.save(manifest)
             return
         digest, number = hashlib.sha256(state_data).hexdigest(), manifest.checkpoint_id
-        written_ms = self._put_state(number, state_data)
+        state = self._put_state(number, state_data)
+        is_old = state.found and state.meta.modified_ms < self._clock.now_ms() - _OLD_MS
+        if is_old and self.load_by_id(number) is None:
+            raise _state_taken(number)
         self.save(replace(manifest, state_checksum=digest))
-        if written_ms < self._clock.now_ms() - _OLD_MS:
-            # It is of an earlier attempt, and a cleanup may just have taken it for an orphan.
-            self._put_state(number, state_data)
 
     def save_state_data(self, checkpoint_id: int, data: Body) -> None:
         """Write the sidecar of an id, whose manifest may come later; the same bytes twice are fine.
@@ -197,11 +207,12 @@ class CheckpointStore:
         """
         return recover(self._store, self._keys, clock=self._clock)
 
-    def prune(self, keep_count: int) -> int:
-        """Remove all but the newest checkpoints, and say how many are gone.
+    def prune(self, keep_count: int, *, dry_run: bool = False) -> int:
+        """Remove all but the newest checkpoints, and return how many are gone, or would be.
 
         The latest, the newest valid one and the parents of what is kept stay, whatever the count:
         `last_prune` names them. Reads the newest checkpoint back, and each kept manifest once.
+        With `dry_run` nothing is written.
 
         Raises:
             DeleteError: some objects are still there, by name; `last_prune` has what is gone.
@@ -211,7 +222,9 @@ class CheckpointStore:
         self._guard.check()
         count = _not_negative("keep_count", keep_count)
         self.last_prune = PruneReport()
-        self.last_prune = prune(self._store, self._keys, count, self._parents)
+        self.last_prune = prune(self._store, self._keys, count, self._parents, dry_run=dry_run)
+        if dry_run:
+            return len(self.last_prune.removed)
         self._versions.forget(self.last_prune.removed)
         if self.last_prune.failed:
             raise DeleteError(self.last_prune.failed, hint="fix the reason, then prune again")
@@ -232,11 +245,23 @@ class CheckpointStore:
         self._store.delete(keys)
         return len(keys)
 
-    def _put_state(self, number: int, data: Body) -> int:
-        """Create the sidecar, or find it there, and return when it was written."""
+    def _put_state(self, number: int, data: Body) -> Created:
+        """Create the sidecar, or find it there."""
         self._guard.check(number)
         key = self._keys.state(number)
-        return create_once(self._store, key, data, lambda: _state_taken(number)).modified_ms
+        return create_once(self._store, key, data, lambda: _state_taken(number))
+
+    def _refuse_pruned(self, number: int) -> None:
+        """A prune notes its ids before it deletes them, so an id that was free again is noted."""
+        pruned, _ = read_pointer(self._store, pruned_pointer(self._keys))
+        if pruned is not None and number <= pruned:
+            self._store.delete([self._keys.manifest(number)])
+            raise AlreadyExistsError(
+                "this id was pruned",
+                hint="load the latest and use a greater id; stop if no one else should write here",
+                checkpoint_id=number,
+                pruned=pruned,
+            )
 
     def _newest(self) -> int | None:
         return max(self.list_ids(), default=None)

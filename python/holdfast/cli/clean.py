@@ -16,14 +16,11 @@ from holdfast.cli.options import Target as TargetText
 from holdfast.cli.output import Output
 from holdfast.cli.target import Target, resolve
 from holdfast.errors import DeleteError
-from holdfast.layout import Kind
 from holdfast.objectstore import scan
 from holdfast.report import retention
 from holdfast.report.checkpoints import RefLine
 from holdfast.report.retention import CleaningReport, ProtectedPart
 from holdfast.report.units import ranges_text
-
-_SIDECARS = (Kind.STATE, Kind.V1_STATE)
 
 
 def prune(
@@ -99,14 +96,16 @@ def _protected(
 
 
 def _plain(found: Target, keep: int | None, *, yes: bool) -> CleaningReport:
-    """A dry run is the real one, on a store that only takes note of what would be deleted."""
+    """First a dry run, on a store that cannot be changed."""
     reading, notes = found.read_only()
     sizes = {meta.key: meta.size for meta in scan(notes, found.keys.checkpoints)}
-    done, failed = _run(reading.checkpoints(), keep)
+    done, failed = _run(reading.checkpoints(), keep, dry_run=True)
     if yes:
-        done, failed = _run(found.checkpoints(), keep)
-    kinds = {key: parsed.kind for key in sizes if (parsed := found.keys.parse(key)) is not None}
-    gone = [key for key in notes.would_delete if kinds.get(key) in _SIDECARS and key not in failed]
+        done, failed = _run(found.checkpoints(), keep, dry_run=False)
+    keys = found.keys
+    sidecars = [key for n in done.removed for key in (keys.state(n), keys.v1_state(n))]
+    doomed = sidecars if keep is not None else notes.would_delete
+    gone = [key for key in doomed if key in sizes and key not in failed]
     return CleaningReport(
         store=found.store.url,
         query=found.query,
@@ -124,13 +123,15 @@ def _plain(found: Target, keep: int | None, *, yes: bool) -> CleaningReport:
     )
 
 
-def _run(checkpoints: CheckpointStore, keep: int | None) -> tuple[PruneReport, Mapping[str, str]]:
+def _run(
+    checkpoints: CheckpointStore, keep: int | None, *, dry_run: bool
+) -> tuple[PruneReport, Mapping[str, str]]:
     """What was done, and by key what the store would not delete."""
     try:
         if keep is None:
             checkpoints.cleanup_orphans()
         else:
-            checkpoints.prune(keep)
+            checkpoints.prune(keep, dry_run=dry_run)
     except DeleteError as error:
         return checkpoints.last_prune, error.failed
     return checkpoints.last_prune, {}

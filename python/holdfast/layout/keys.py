@@ -27,6 +27,7 @@ class Kind(Enum):
 
     MANIFEST = "manifest"
     LATEST = "latest"
+    PRUNED = "pruned"
     INTENT = "intent"
     STATE = "state"
     FILE = "file"
@@ -97,6 +98,11 @@ class Keys:
     @property
     def latest(self) -> str:
         return f"{self.manifests}latest.json"
+
+    @property
+    def pruned(self) -> str:
+        """Where a stand-alone store keeps the greatest id that it has pruned."""
+        return f"{self.manifests}pruned.json"
 
     @property
     def v1_latest(self) -> str:
@@ -189,6 +195,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], Kind, Callable[[Keys, Parsed], str]], ..
         lambda keys, parsed: keys.manifest(parsed.number),
     ),
     (re.compile(r"manifests/latest\.json"), Kind.LATEST, lambda keys, _: keys.latest),
+    (re.compile(r"manifests/pruned\.json"), Kind.PRUNED, lambda keys, _: keys.pruned),
     (
         re.compile(rf"intents/intent-{_NUMBER}\.json"),
         Kind.INTENT,
