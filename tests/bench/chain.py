@@ -13,6 +13,7 @@ from holdfast.manifest import CheckpointManifest
 from holdfast.manifest.files import FileEntry, FileTable, ObjectRef
 from holdfast.manifest.record import (
     Kind,
+    Lineage,
     Parent,
     Record,
     decode_chain_manifest,
@@ -107,7 +108,7 @@ def manifests() -> Iterator[Figure]:
         kind=Kind.COMMIT,
         nonce="n",
         claim=1,
-        lineage=0,
+        lineage=Lineage(),
         query="orders",
         batch=63,
         writer=Writer(host="h", application="a", pid=1),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from holdfast.chain import Chain, ChainWriter, Committed, NewFile
+from holdfast.chain.refs import list_refs
 from holdfast.ids import Writer
 from holdfast.layout import Keys
 from holdfast.manifest.envelope import seal
@@ -69,6 +70,12 @@ def damage(store: ObjectStore, key: str) -> None:
     body = bytearray(store.get(key).body)
     body[len(body) // 2] ^= 0x01
     store.put(key, bytes(body))
+
+
+def live_refs(store: ObjectStore, query: str = QUERY) -> list[str]:
+    """The tags and clones of a query, by name."""
+    found = list_refs(chain(store, query=query).context).live.values()
+    return sorted(f"{parsed.kind.value} {parsed.name}" for parsed in found)
 
 
 def keys_of(store: ObjectStore, prefix: str = "") -> list[str]:

@@ -21,7 +21,7 @@ from holdfast.manifest import CheckpointManifest
 from holdfast.manifest.record import Kind
 from holdfast.objectstore import MemoryStore
 from holdfast.testing import Fault, FaultyStore, ManualClock, lost_reply
-from tests.chain.support import QUERY, Meddling, chain, damage, plan, results, run
+from tests.chain.support import QUERY, Meddling, chain, damage, keys_of, plan, results, run
 
 KEYS = Keys.of_query(QUERY)
 
@@ -182,14 +182,68 @@ def test_a_number_that_is_refused_and_not_there_is_not_ours(verb: Literal["put",
     assert chain(store).read(newer.head)["offsets/0"] == first
 
 
-def test_a_claim_walks_over_the_numbers_that_lost_claims_have_voided() -> None:
-    """They are in nobody's way: however many there are, the next claim gets behind them."""
+def test_a_claim_gets_past_the_numbers_that_lost_claims_have_voided() -> None:
+    """It claims the next number, which fences whoever runs, and then the last one."""
     store = MemoryStore()
     run(chain(store).claim(), 2)
     for number in range(5, 25):
         reserve(chain(store).context, number)
     assert chain(store, "two").claim().head.number == 24
     assert chain(store, "three").claim().head.number == 25
+
+
+def test_an_intent_far_ahead_costs_one_claim_more() -> None:
+    """However far it is: one start, and two objects besides the usual two."""
+    store = MemoryStore()
+    run(chain(store).claim(), 2)
+    reserve(chain(store).context, 3_000)
+    before = len(keys_of(store))
+    writer = chain(store, "two").claim()
+    assert (writer.head.number, len(keys_of(store)) - before) == (3_000, 3)
+    assert run(writer).number == 3_001
+
+
+@pytest.mark.parametrize("sign", ["the next batch's intent", "latest.json"])
+def test_a_claim_over_a_missing_manifest_says_so(sign: str) -> None:
+    """The claim fills the gap, so its own manifest keeps what it did not find, and why."""
+    store = MemoryStore()
+    writer = chain(store).claim()
+    lost = run(writer, 3).number
+    if sign == "latest.json":
+        writer.write_hint()
+    else:
+        writer.intent(3, plan(3))
+    store.delete([KEYS.manifest(lost)])
+    again = chain(store, "two").claim()
+    assert (again.head.batch, again.report.chosen) == (1, lost - 1)
+    ((number, reason),) = again.report.skipped
+    assert (number, "its manifest is missing" in reason) == (lost, True)
+    entry = chain(store).history()[-1].entry
+    assert entry is not None
+    assert entry.record.skipped == again.report.skipped
+
+
+def test_what_is_damaged_below_a_missing_manifest_is_reported_too() -> None:
+    """Newest first, each with its reason, by the start and in its manifest."""
+    store = MemoryStore()
+    writer = chain(store).claim()
+    run(writer, 4)
+    writer.intent(4, plan(4))
+    store.delete([KEYS.manifest(5)])
+    damage(store, KEYS.manifest(4))
+    report = chain(store, "two").claim().report
+    assert ([number for number, _ in report.skipped], report.chosen) == ([5, 4], 3)
+
+
+def test_a_claim_that_goes_back_keeps_the_plans_of_every_batch_since() -> None:
+    """Those of numbers whose manifests are missing, too: each may have reached the sink."""
+    store = MemoryStore()
+    writer = chain(store).claim()
+    run(writer, 3)
+    writer.intent(3, plan(3, "the last plan"))
+    store.delete([KEYS.manifest(3), KEYS.manifest(4)])
+    again = chain(store, "two").claim()
+    assert (again.head.batch, sorted(again.head.plans)) == (0, [1, 2, 3])
 
 
 def test_deleted_manifests_are_never_a_fresh_start() -> None:

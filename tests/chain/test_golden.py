@@ -8,7 +8,8 @@ from __future__ import annotations
 import itertools
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pytest
 
 from holdfast.chain import Chain
 from holdfast.ids import Writer
@@ -18,10 +19,8 @@ from holdfast.settings import ChainSettings
 from holdfast.testing import ManualClock
 from tests.chain.support import file, plan, results, run
 
-if TYPE_CHECKING:
-    import pytest
-
 GOLDEN = Path(__file__).parent.parent / "golden" / "chain"
+OLDER = GOLDEN.with_name("chain-before-incarnations")
 
 
 def golden_chain(store: ObjectStore, query: str = "orders/größe") -> Chain:
@@ -38,7 +37,7 @@ def golden_chain(store: ObjectStore, query: str = "orders/größe") -> Chain:
 
 
 def build(store: ObjectStore) -> None:
-    """Claims, intents, inline and outside packs, a tag, a rollback, a clone, a tombstone."""
+    """Claims, intents, packs, tags, a rollback, a clone, a tombstone, a removed query."""
     chain = golden_chain(store)
     writer = chain.claim()
     run(writer, 3)
@@ -53,6 +52,11 @@ def build(store: ObjectStore) -> None:
     again.intent(again.head.next_batch, plan(again.head.next_batch, "carried"))
     chain.claim()
     chain.retain(7)
+    chain.tag("gone", 13)
+    chain.untag("gone")
+    removed = golden_chain(store, "removed")
+    run(removed.claim(), 1)
+    removed.remove()
 
 
 def contents(store: ObjectStore) -> dict[str, bytes]:
@@ -68,10 +72,11 @@ def test_the_same_chain_is_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> No
     assert contents(store) == contents(LocalStore(GOLDEN))
 
 
-def test_what_was_written_once_is_read_for_ever() -> None:
-    """Recovered, validated and read as on the first day."""
+@pytest.mark.parametrize("golden", [GOLDEN, OLDER], ids=lambda path: path.name)
+def test_what_was_written_once_is_read_for_ever(golden: Path) -> None:
+    """Recovered, validated and read as on the first day, and so are its tags and clones."""
     store = MemoryStore()
-    for key, body in contents(LocalStore(GOLDEN)).items():
+    for key, body in contents(LocalStore(golden)).items():
         store.put(key, body)
     chain = golden_chain(store)
     found = chain.recover(deep=True)
@@ -80,6 +85,9 @@ def test_what_was_written_once_is_read_for_ever() -> None:
     assert all(chain.validate(checkpoint.number).valid for checkpoint in chain.history())
     clone = golden_chain(store, "copy")
     assert clone.recover(deep=True).head.batch == 4
+    names = sorted((ref.is_clone, ref.name, ref.entry.record.batch) for ref in chain.refs())
+    assert names == [(False, "before", 4), (True, "copy", 4)]
+    assert chain.rollback("before").batch == 4
 
 
 if __name__ == "__main__":

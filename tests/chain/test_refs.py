@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import pytest
 
 from holdfast.errors import AlreadyExistsError, ConfigError, CorruptionError, NotFoundError
@@ -9,7 +11,10 @@ from holdfast.layout import Keys
 from holdfast.manifest.record import Kind
 from holdfast.objectstore import MemoryStore
 from holdfast.testing import DyingStore, Fault, FaultyStore, StoreDied
-from tests.chain.support import QUERY, Meddling, chain, damage, keys_of, run
+from tests.chain.support import QUERY, Meddling, chain, damage, keys_of, live_refs, run
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 KEYS = Keys.of_query(QUERY)
 
@@ -42,14 +47,22 @@ def test_without_the_tag_the_same_objects_go() -> None:
 
 
 def test_a_tag_that_came_too_late_is_refused() -> None:
-    """The manifest is read again after the ref is there; if it is gone, so may its objects be."""
+    """Manifests are listed again after the ref is there; if one is gone, its objects may be."""
     store = MemoryStore()
     run(chain(store).claim(), 3)
-
     late = Meddling(store, "/refs/", before=lambda: store.delete([KEYS.manifest(2)]))
     with pytest.raises(CorruptionError, match="retired meanwhile"):
         chain(late).tag("late", 2)
-    chain(store).untag("late")
+    assert live_refs(store) == []
+
+
+def test_a_tag_needs_every_manifest_since_its_base() -> None:
+    """Half a retention has deleted the base, so a sweep may have deleted what only that named."""
+    store = MemoryStore()
+    run(chain(store).claim(), 2)
+    late = Meddling(store, "/refs/", before=lambda: store.delete([KEYS.manifest(1)]))
+    with pytest.raises(CorruptionError, match="retired meanwhile"):
+        chain(late).tag("late", 3)
 
 
 def test_a_rollback_that_came_too_late_leaves_no_ref() -> None:
@@ -59,7 +72,7 @@ def test_a_rollback_that_came_too_late_leaves_no_ref() -> None:
     late = Meddling(store, "/refs/", before=lambda: store.delete([KEYS.manifest(2)]))
     with pytest.raises(CorruptionError, match="retired meanwhile"):
         chain(late).rollback(2)
-    assert keys_of(store, KEYS.refs) == []
+    assert live_refs(store) == []
 
 
 def test_the_same_tag_again_is_success_and_another_checkpoint_is_not() -> None:
@@ -117,6 +130,9 @@ class Shouting:
     def wants(self, path: str) -> bool:
         return path.startswith("offsets/")
 
+    def notes(self, notes: Mapping[str, Any]) -> dict[str, Any]:
+        return dict(notes)
+
     def rewrite(self, path: str, body: bytes) -> bytes:
         return body.upper()
 
@@ -136,7 +152,7 @@ def test_a_clones_objects_outlive_the_originals_retention() -> None:
     writer = chain(store, inline_bytes_max=0).claim()
     run(writer, 2)
     clone = chain(store, inline_bytes_max=0).clone(3, "/copy/")
-    assert keys_of(store, KEYS.refs) == [KEYS.clone("copy")]
+    assert live_refs(store) == ["clone copy"]
     expected = clone.read(clone.recover().head)
     run(writer, 30)
     writer.retain()
@@ -150,12 +166,12 @@ def test_a_clone_releases_the_original_once_it_names_nothing_of_it() -> None:
     writer.commit(0, [])
     run(writer, 1)
     clone = chain(store, inline_bytes_max=0).clone(3, "copy").claim()
-    assert keys_of(store, KEYS.refs) == [KEYS.clone("copy")]
+    assert live_refs(store) == ["clone copy"]
     names = list(clone.head.files)
     clone.commit(2, [], removed=names)
     run(clone, 20)
     clone.retain()
-    assert keys_of(store, KEYS.refs) == []
+    assert live_refs(store) == []
 
 
 def test_a_clone_of_a_clone_is_protected_in_both_chains() -> None:
@@ -184,31 +200,91 @@ def test_cloning_onto_a_query_that_exists_is_refused() -> None:
 
 
 def test_a_clone_that_was_cut_short_can_be_made_of_another_checkpoint() -> None:
-    """The ref that it left protects both from then on: it may belong to a clone under way."""
+    """Each has a ref of its own: the first one may belong to a clone that is being made."""
     store = MemoryStore()
     writer = chain(store, inline_bytes_max=0).claim()
     run(writer, 3)
     with pytest.raises(StoreDied):
-        chain(DyingStore(store, after=9), inline_bytes_max=0).clone(3, "copy")
-    assert keys_of(store, KEYS.refs) == [KEYS.clone("copy")]
-    left = chain(store).refs()[0].named()
+        chain(DyingStore(store, after=11), inline_bytes_max=0).clone(3, "copy")
+    assert live_refs(store) == ["clone copy"]
     copy = chain(store, inline_bytes_max=0).clone(4, "copy")
     expected = copy.read(copy.recover().head)
-    assert left < chain(store).refs()[0].named()
+    assert live_refs(store) == ["clone copy", "clone copy"]
     run(writer, 30)
     writer.retain()
     assert copy.read(copy.recover(deep=True).head) == expected
 
 
-def test_tagging_again_while_retention_runs_never_removes_the_tag_that_is_there() -> None:
-    """Nothing is taken back: who found it there in time relies on it."""
+def test_tagging_again_holds_although_the_checkpoint_is_retired_meanwhile() -> None:
+    """The tag that is there protects the same objects."""
     store = MemoryStore()
     run(chain(store, inline_bytes_max=0).claim(), 3)
     chain(store).tag("keep", 2)
     late = Meddling(store, "/refs/", before=lambda: store.delete([KEYS.manifest(2)]))
+    chain(late).tag("keep", 2)
+    assert live_refs(store) == ["tag keep"]
+
+
+def test_a_delete_that_arrives_late_removes_no_tag_that_was_made_since() -> None:
+    """No key of a tag is used again, so the delete of the removed one hits nothing."""
+    store = MemoryStore()
+    run(chain(store).claim(), 3)
+    chain(store).tag("keep", 2)
+    before = keys_of(store, KEYS.refs)
+    chain(store).untag("keep")
+    chain(store).tag("keep", 3)
+    store.delete(before)
+    assert [(ref.name, ref.entry.number) for ref in chain(store).refs()] == [("keep", 3)]
+
+
+def test_a_put_that_arrives_late_brings_no_removed_tag_back() -> None:
+    """The marker of its removal stays, and covers it."""
+    store = MemoryStore()
+    run(chain(store).claim(), 3)
+    chain(store).tag("keep", 2)
+    removed = {key: store.get(key).body for key in keys_of(store, KEYS.refs)}
+    chain(store).untag("keep")
+    for key, body in removed.items():
+        store.put(key, body)
+    assert live_refs(store) == []
+
+
+def test_a_tag_from_before_generations_is_read_and_can_be_removed() -> None:
+    """Its key has no generation; given again, the name gets a new key."""
+    store = MemoryStore()
+    run(chain(store).claim(), 3)
+    chain(store).tag("old", 2)
+    store.put(KEYS.tag("old"), store.get(KEYS.tag("old", 1)).body)
+    store.delete([KEYS.tag("old", 1)])
+    assert live_refs(store) == ["tag old"]
+    assert chain(store).rollback("old").target == 2
+    chain(store).untag("old")
+    assert live_refs(store) == []
+    chain(store).tag("old", 3)
+    store.delete([KEYS.tag("old")])
+    assert live_refs(store) == ["tag old"]
+
+
+def test_a_tag_whose_removal_has_begun_is_no_source() -> None:
+    """Its marker is there, so retention no longer sees it; its key may be there for a while."""
+    store = MemoryStore()
+    run(chain(store, inline_bytes_max=0).claim(), 3)
+    chain(store).tag("old", 2)
+    marker = KEYS.tag_removal("old", 1)
+    late = Meddling(store, "/tags/new", before=lambda: store.put(marker, b"{}"))
     with pytest.raises(CorruptionError, match="retired meanwhile"):
-        chain(late).tag("keep", 2)
-    assert keys_of(store, KEYS.refs) == [KEYS.tag("keep")]
+        chain(late).tag("new", "old")
+
+
+def test_a_clone_that_fails_leaves_no_ref() -> None:
+    """Its refs have its incarnation in their keys, so no one else relies on them."""
+    store = MemoryStore()
+    run(chain(store, inline_bytes_max=0).claim(), 3)
+    late = Meddling(store, "/refs/", before=lambda: store.delete([KEYS.manifest(2)]))
+    with pytest.raises(CorruptionError, match="retired meanwhile"):
+        chain(late, inline_bytes_max=0).clone(2, "copy")
+    assert live_refs(store) == []
+    assert keys_of(store, "copy/") == []
 
 
 def cloned_and_tagged(store: MemoryStore) -> dict[str, bytes]:
@@ -240,7 +316,7 @@ def test_removing_the_last_tag_of_a_clone_releases_the_original() -> None:
     store = MemoryStore()
     cloned_and_tagged(store)
     chain(store, query="copy").untag("keep")
-    assert keys_of(store, KEYS.refs) == []
+    assert live_refs(store) == []
 
 
 def test_an_unreadable_tag_can_be_removed() -> None:
@@ -248,15 +324,17 @@ def test_an_unreadable_tag_can_be_removed() -> None:
     store = MemoryStore()
     run(chain(store).claim(), 2)
     chain(store).tag("t", 2)
-    damage(store, KEYS.tag("t"))
+    damage(store, KEYS.tag("t", 1))
     chain(store).untag("t")
-    assert keys_of(store, KEYS.refs) == []
+    assert live_refs(store) == []
 
 
-def test_a_ref_that_is_let_go_meanwhile_does_not_stop_retention() -> None:
-    """A rollback takes its own away when it is done."""
+def test_a_ref_that_is_gone_when_it_is_read_stops_the_deletion_of_objects() -> None:
+    """Another one may have been made from it; the next run finds out."""
     store = MemoryStore()
     run(chain(store, inline_bytes_max=0).claim(), 20)
     chain(store).tag("t", 5)
     gone = Fault(error=NotFoundError("no such object"), verb="get", key="*/refs/*")
-    assert chain(FaultyStore(store, [gone])).retain(3).manifests
+    report = chain(FaultyStore(store, [gone])).retain(3)
+    assert (bool(report.manifests), report.objects, report.is_complete) == (True, (), False)
+    assert chain(store).sweep().objects

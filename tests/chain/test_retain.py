@@ -139,7 +139,7 @@ def test_an_unreadable_ref_stops_the_run() -> None:
     store = MemoryStore()
     run(chain(store, inline_bytes_max=0).claim(), 20)
     chain(store).tag("t", 5)
-    damage(store, KEYS.tag("t"))
+    damage(store, KEYS.tag("t", 1))
     packs = keys_of(store, KEYS.checkpoints)
     with pytest.raises(CorruptionError):
         chain(store).retain(3)

@@ -27,7 +27,8 @@ def test_rollback_shows_the_old_files_and_keeps_history() -> None:
     run(chain(store).claim(), 2)
     done = chain(store).rollback(4)
     head = chain(store).recover().head
-    assert (done.target, done.batch, head.kind, head.lineage) == (4, 2, Kind.ROLLBACK, done.number)
+    assert (done.target, done.batch, head.kind) == (4, 2, Kind.ROLLBACK)
+    assert (head.lineage.number, head.lineage.parent, head.lineage.batch) == (done.number, 0, 2)
     assert {p: f.size for p, f in head.files.items()} == {p: f.size for p, f in old.items()}
     assert len(chain(store).history()) == done.number
 

@@ -119,10 +119,10 @@ def test_a_checkpoint_that_cannot_be_read_is_a_line_with_its_problem(url: str) -
 
 def test_a_ref_that_cannot_be_read_is_told_and_stops_nothing(root: Path) -> None:
     """Its name is still known by its key."""
-    damage(LocalStore(root), Keys.of_query("orders").tag("v1"))
+    damage(LocalStore(root), Keys.of_query("orders").tag("v1", 1))
     ran = holdfast("ls", f"{root.as_uri()}/orders")
     assert ran.code == 0
-    assert "tag v1: ref " in ran.out
+    assert "tag v1: ref" in ran.out
 
 
 @pytest.mark.parametrize(("query", "ids"), [("plain", [4, 3, 2, 1]), ("flat", [2, 1])])

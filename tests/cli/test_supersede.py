@@ -97,19 +97,22 @@ def test_rm_is_a_dry_run_first(root: Path) -> None:
 
 
 def test_rm_deletes_the_query(root: Path) -> None:
-    """Two small objects stay, and `ls` says what they are."""
+    """Only the fences of claims stay, and `ls` says what they are."""
     url = f"{root.as_uri()}/eu/clicks"
     report = holdfast("rm", url, "--yes", "--json").json()
     assert (report["dry_run"], report["objects"]) == (False, 10)
-    assert len([key for key in contents(root) if key.startswith("eu/")]) == 2
+    clicks, claims = Keys.of_query("eu/clicks"), (1, 4, 5, 6)
+    fences = [*map(clicks.intent, claims), *map(clicks.manifest, claims)]
+    assert [key for key in contents(root) if key.startswith("eu/")] == fences
     lines = holdfast("ls", root.as_uri(), "--json").json()["queries"]
     assert {line["query"]: line["state"] for line in lines}["eu/clicks"] == "removed"
 
 
-def test_purge_leaves_nothing(root: Path) -> None:
-    """For a query that no driver can be running."""
+def test_purge_leaves_one_object(root: Path) -> None:
+    """For a query that no driver can be running; a new one counts on from its number."""
     holdfast("rm", f"{root.as_uri()}/eu/clicks", "--purge", "--yes")
-    assert [key for key in contents(root) if key.startswith("eu/")] == []
+    left = [key for key in contents(root) if key.startswith("eu/")]
+    assert left == [Keys.of_query("eu/clicks").manifest(6)]
 
 
 def test_rm_refuses_while_clones_need_the_objects(root: Path, orders: str) -> None:
@@ -126,7 +129,8 @@ def test_rm_leaves_other_queries_below_the_name(root: Path) -> None:
     before = [key for key in contents(root) if key.startswith("eu/clicks/")]
     report = holdfast("rm", f"{root.as_uri()}/eu", "--yes", "--purge", "--json").json()
     assert report["nested"] == ["eu/clicks"]
-    assert [key for key in contents(root) if key.startswith("eu/")] == before
+    after = [key for key in contents(root) if key.startswith("eu/")]
+    assert after == [*before, Keys.of_query("eu").manifest(3)]
 
 
 def test_a_chain_with_no_readable_manifest_can_still_be_removed(root: Path) -> None:

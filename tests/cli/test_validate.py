@@ -67,7 +67,7 @@ def test_shallow_looks_up_and_does_not_read(root: Path) -> None:
 
 def test_a_damaged_tag_is_invalid_by_name(root: Path) -> None:
     """Retention would refuse to run beside it."""
-    damage(LocalStore(root), ORDERS.tag("v1"))
+    damage(LocalStore(root), ORDERS.tag("v1", 1))
     ran = holdfast("validate", f"{root.as_uri()}/orders", "--json")
     assert ran.code == 1
     assert [ref["name"] for ref in ran.json()["refs"] if not ref["valid"]] == ["v1"]
@@ -138,6 +138,6 @@ def test_a_deleted_newest_manifest_is_missed(root: Path, sign: str) -> None:
     store.delete([Keys.of_query("new").manifest(committed.number)])
     ran = holdfast("validate", f"{root.as_uri()}/new", "--json")
     assert (ran.code, ran.json()["checkpoints"][0]["number"]) == (1, committed.number)
-    assert "gone" in ran.json()["checkpoints"][0]["issues"][0]["message"]
+    assert "missing" in ran.json()["checkpoints"][0]["issues"][0]["message"]
     ran = holdfast("recover", f"{root.as_uri()}/new", "--json")
     assert (ran.code, ran.json()["skipped"][0]["number"]) == (1, committed.number)

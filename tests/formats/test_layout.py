@@ -20,7 +20,7 @@ from holdfast.objectstore import check_key
 from holdfast.settings import U64_MAX
 
 ROOTS = ["", "orders/", "a/b/", "manifests/", "checkpoints/manifests/"]
-NUMBERS = st.integers(min_value=0, max_value=U64_MAX)
+NUMBERS = st.integers(min_value=0, max_value=U64_MAX - 1)
 PARTS = st.integers(min_value=0, max_value=999_999_999)
 NAMES = st.text(min_size=1, max_size=16)
 NASTY = ["/", "..", ".", "a/../b", "\x00\n\t", "größe", "%2F", "a b", "-", "x" * 200, ".json", "~"]
@@ -37,7 +37,11 @@ def built(keys: Keys, number: int, part: int, name: str) -> dict[str, Parsed]:
         keys.batch(number, part): Parsed(kind=Kind.BATCH, number=number, part=part),
         keys.file(number, name): Parsed(kind=Kind.FILE, number=number, name=name),
         keys.tag(name): Parsed(kind=Kind.TAG, name=name),
+        keys.tag(name, number + 1): Parsed(kind=Kind.TAG, name=name, number=number + 1),
+        keys.tag_removal(name, number): Parsed(kind=Kind.TAG_REMOVAL, name=name, number=number),
         keys.clone(name): Parsed(kind=Kind.CLONE, name=name),
+        keys.clone(name, name): Parsed(kind=Kind.CLONE, name=name, incarnation=name),
+        keys.hold(name): Parsed(kind=Kind.HOLD, incarnation=name),
         keys.source_commit(number): Parsed(kind=Kind.SOURCES, number=number),
         keys.v1_manifest(number): Parsed(kind=Kind.V1_MANIFEST, number=number),
         keys.v1_state(number): Parsed(kind=Kind.V1_STATE, number=number),

@@ -97,7 +97,7 @@ def _documents() -> list[Target]:
         checks=(),
     )  # fmt: skip
     context = chain(MemoryStore()).context
-    ref_key = Keys.of_query(QUERY).tag("v1")
+    ref_key = Keys.of_query(QUERY).tag("v1", 1)
     return [
         Target(
             name="manifest of a chain",
@@ -267,7 +267,7 @@ def _chain_documents() -> tuple[tuple[bytes, ...], tuple[bytes, ...], tuple[byte
     return (
         tuple(store.get(keys.manifest(number)).body for number in range(1, 5)),
         (*(store.get(keys.intent(number)).body for number in (1, 2, 5)), rollback.encode()),
-        (store.get(keys.tag("v1")).body,),
+        (store.get(keys.tag("v1", 1)).body,),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from holdfast.chain.begin import is_unused
 from holdfast.chain.claim import claim
 from holdfast.chain.clone import Rewrite, clone
 from holdfast.chain.contents import read_files
@@ -60,16 +61,22 @@ class Chain:
         return recover(self.context, deep=deep)
 
     def claim(
-        self, *, deep: bool = False, on_fresh: Callable[[], None] | None = None
+        self,
+        *,
+        deep: bool = False,
+        on_fresh: Callable[[], None] | None = None,
+        verify: Callable[[Head], None] | None = None,
     ) -> ChainWriter:
         """Take the chain over; earlier writers are fenced.
 
         `on_fresh` is called before the first record of a new chain is written, and may refuse it.
+        `verify` is called with the head that the claim continues from, before anything is written:
+        a `CorruptionError` skips that head, any other error ends the claim.
         """
 
         def read(context: Context) -> Recovery:
-            found = recover(context, deep=deep)
-            if on_fresh is not None and not found.head.number:
+            found = recover(context, deep=deep, verify=verify)
+            if on_fresh is not None and found.head.is_unused:
                 on_fresh()
             return found
 
@@ -84,8 +91,8 @@ class Chain:
         return fetch(self.context, ref)
 
     def exists(self) -> bool:
-        """Whether the query has a checkpoint; one list request."""
-        return bool(self.context.store.list(self.context.keys.manifests, limit=1).objects)
+        """Whether there is a query of this name that was not removed; only reads."""
+        return not is_unused(self.context, list_manifests(self.context).highest)
 
     def has_newer(self, number: int) -> bool:
         """Whether there is a checkpoint after this one; one list request."""
@@ -95,9 +102,11 @@ class Chain:
         """Go back to a checkpoint's number or a tag's name."""
         return rollback(self.context, target)
 
-    def reset(self, tag_name: str) -> Committed:
+    def reset(
+        self, tag_name: str, *, unless: Callable[[Head], bool] = lambda _: False
+    ) -> Committed | None:
         """Begin anew; the old state stays under this tag."""
-        return reset(self.context, tag_name)
+        return reset(self.context, tag_name, unless=unless)
 
     def tag(self, name: str, target: int | str) -> Ref:
         """Protect a checkpoint under a name."""

@@ -1,37 +1,53 @@
 """Clones: a new query that begins with another's state and names its objects, copying nothing.
 
-Failure: killed before the clone's first manifest → a ref that protects too much at the source,
-and a name that can be cloned to again, from any checkpoint; after it → a clone.
+Order: note at which queries refs will be held, put the refs, read the origin again, then create the
+clone's first manifest.
+
+Failure: killed before that manifest → refs that protect too much, which `holdfast rm` of the
+clone's name removes; the name can be cloned to again. After it → a clone.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from holdfast.chain.begin import begin, require_unused
+from holdfast.chain.begin import NewChain, begin, first_number
 from holdfast.chain.compose import NewFile
 from holdfast.chain.contents import read_files
-from holdfast.chain.foreign import of_query, roots_named
+from holdfast.chain.foreign import (
+    Hold,
+    of_query,
+    owner_of,
+    put_hold,
+    release_hold,
+    roots_named,
+)
 from holdfast.chain.objects import needed
-from holdfast.chain.refs import Source, hold, hold_also, source
-from holdfast.errors import AlreadyExistsError
-from holdfast.layout import query_of_path
+from holdfast.chain.refs import Source, hold, source
+from holdfast.errors import CommitUnknownError, HoldfastError
+from holdfast.manifest.record import Lineage
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from holdfast.chain.context import Context
     from holdfast.chain.head import Head
     from holdfast.manifest.files import FileEntry
 
 
 class Rewrite(Protocol):
-    """Files that have other bytes in a clone, such as those that hold absolute paths."""
+    """What differs in a clone, such as files that hold absolute paths."""
 
     def wants(self, path: str) -> bool:
-        """Whether the file with this path is one of them."""
+        """Whether the file with this path has other bytes in the clone."""
 
     def rewrite(self, path: str, body: bytes) -> bytes:
         """Its bytes in the clone."""
+
+    def notes(self, notes: Mapping[str, Any]) -> dict[str, Any]:
+        """The notes of the clone's first checkpoint, from those of the original's."""
 
 
 def clone(context: Context, target: int | str, to: str, *, rewrite: Rewrite) -> Context:
@@ -42,26 +58,44 @@ def clone(context: Context, target: int | str, to: str, *, rewrite: Rewrite) -> 
         CorruptionError: the checkpoint is not valid, or was retired meanwhile.
     """
     begun = of_query(context, to)
-    require_unused(begun)
+    number = first_number(begun)
     origin = source(context, target)
     head = origin.head
     head.files = {path: _store_relative(context, file) for path, file in head.files.items()}
-    roots = roots_named(needed(head))
-    _protect(context, origin, begun.query, roots)
-    changed = _rewritten(context, head, rewrite)
-    begin(begun, head, facts=head.facts, added=changed, notes=head.notes, origin=context.query)
+    held = Hold(
+        incarnation=context.nonces(), number=number, roots=tuple(sorted(roots_named(needed(head))))
+    )
+    try:
+        _protect(begun, origin, held)
+        begin(
+            begun,
+            _new_chain(context, held, head),
+            head,
+            facts=head.facts,
+            added=_rewritten(context, head, rewrite),
+            notes=rewrite.notes(head.notes),
+        )
+    except CommitUnknownError:
+        raise  # it may exist yet, and then the refs protect what it names
+    except HoldfastError:
+        with suppress(HoldfastError):  # the error is raised; `holdfast rm` finds refs that stay
+            release_hold(begun, held)
+        raise
     return begun
 
 
-def _protect(context: Context, origin: Source, to: str, roots: set[str]) -> None:
+def _protect(begun: Context, origin: Source, held: Hold) -> None:
     """A ref in every chain whose objects the clone will name, the origin being read last."""
-    for root in sorted(roots):
-        owner = of_query(context, query_of_path(root))
-        key = owner.keys.clone(to)
-        try:
-            hold(owner, origin, key)
-        except AlreadyExistsError:
-            hold_also(owner, origin, key)
+    if held.roots:
+        put_hold(begun, held)
+    for root in held.roots:
+        owner = owner_of(begun, root)
+        hold(owner, origin, owner.keys.clone(begun.query, held.incarnation))
+
+
+def _new_chain(context: Context, held: Hold, head: Head) -> NewChain:
+    lineage = Lineage(incarnation=held.incarnation, number=held.number, batch=head.batch)
+    return NewChain(number=held.number, lineage=lineage, origin=context.query)
 
 
 def _store_relative(context: Context, file: FileEntry) -> FileEntry:

@@ -19,6 +19,7 @@ from holdfast.manifest.record import (
     OPERATOR,
     ChainManifest,
     Kind,
+    Lineage,
     Parent,
     Record,
     encode_chain_manifest,
@@ -70,7 +71,7 @@ class Change:
     kind: Kind
     number: int
     claim: int
-    lineage: int
+    lineage: Lineage
     batch: int
     full: bool
     facts: Facts
@@ -78,6 +79,7 @@ class Change:
     removed: frozenset[str] = frozenset()
     plans: tuple[Plan, ...] = ()
     notes: Mapping[str, Any] = field(default_factory=dict)
+    skipped: tuple[tuple[int, str], ...] = ()
     always_inline: bool = False
     parent_query: str = ""
 
@@ -121,6 +123,7 @@ def compose(context: Context, head: Head, change: Change, *, recap: Recap | None
         removed=() if change.full else tuple(sorted(change.removed)),
         plans=change.plans,
         notes=change.notes,
+        skipped=change.skipped,
         recap=recap if change.full else None,
     )
     body = encode_chain_manifest(manifest, record)
@@ -160,10 +163,13 @@ def _files(head: Head, change: Change, ref: ObjectRef | None) -> FileTable:
 def _manifest(
     context: Context, head: Head, change: Change, pack: bytes, ref: ObjectRef | None
 ) -> CheckpointManifest:
-    """The seed's fields; readers of its format refuse epoch 0, so the first claim has 1."""
+    """The seed's fields.
+
+    Readers of its format refuse epoch 0, so the first claim has 1, and a removed query has 0.
+    """
     manifest = CheckpointManifest(
         checkpoint_id=change.number,
-        epoch=max(1, change.batch + 1),
+        epoch=0 if change.kind is Kind.REMOVED else max(1, change.batch + 1),
         timestamp_ms=context.clock.now_ms(),
         size_bytes=_size_after(head, change),
         is_incremental=not change.full,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.manifest.facts import Facts
 from holdfast.manifest.recap import Recap, Step, begin_recap
-from holdfast.manifest.record import ChainManifest, Kind
+from holdfast.manifest.record import ChainManifest, Kind, Lineage
 from holdfast.pack import decode_some
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Head:
     kind: Kind = Kind.RESET
     base: int = 0
     claim: int = 0
-    lineage: int = 0
+    lineage: Lineage = field(default_factory=Lineage)
     batch: int = -1
     size_bytes: int = 0
     timestamp_ms: int = 0
@@ -68,6 +68,11 @@ class Head:
     def copy(self) -> Head:
         """A head of its own, which can go on without this one."""
         return replace(self, files=dict(self.files), packs=dict(self.packs), plans=dict(self.plans))
+
+    @property
+    def is_unused(self) -> bool:
+        """Whether there is no query: none ever was, or it was removed."""
+        return not self.number or self.kind is Kind.REMOVED
 
     @property
     def next_batch(self) -> int:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from holdfast.chain.hint import read_hint
 from holdfast.chain.objects import Presence, check_hashes, needed
 from holdfast.chain.read import GoneError, Reader, fetch_intent, list_intents, list_manifests
+from holdfast.chain.recover import missing_above
 from holdfast.errors import ConfigError, CorruptionError
 from holdfast.manifest.intent import IntentKind
 from holdfast.objectstore.parallel import gather
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from holdfast.chain.refs import Ref
     from holdfast.ids import Writer
     from holdfast.manifest.files import ObjectRef
+    from holdfast.manifest.intent import Intent
     from holdfast.manifest.record import ChainManifest
 
     Progress: TypeAlias = Callable[[int], None]
@@ -69,30 +72,21 @@ def history(context: Context, *, newest: int | None = None) -> list[Checkpoint]:
     return found
 
 
-def lost(context: Context) -> dict[int, str]:
-    """Numbers above the newest manifest that had one once, and how that is known; only reads.
-
-    A batch is planned after the one before it is committed, and the hint is moved after its
-    checkpoint exists. Where there is neither, a deleted manifest is like one that never was.
-    """
-    known: dict[int, str] = {}
+def missing(context: Context) -> dict[int, str]:
+    """Numbers above the newest manifest that had one once, and how that is known; only reads."""
     hint = read_hint(context)
-    if hint:
-        known[hint] = "latest.json names it"
-    newest = next(_planned(context), 0)
-    if newest > 1:
-        known[newest - 1] = f"intent {newest} was made after it"
+    newest = list(islice(_planned(context), 1))
     highest = list_manifests(context).highest  # after the signs, or it could be too old for them
-    return {n: f"its manifest is gone: {why}" for n, why in known.items() if n > highest}
+    return missing_above(highest, hint, newest)
 
 
-def _planned(context: Context) -> Iterator[int]:
-    """Numbers whose intent was made by someone who had all before it, the newest first."""
+def _planned(context: Context) -> Iterator[Intent]:
+    """Intents whose writers had all manifests before them, the newest first."""
     for number in reversed(list_intents(context)):
-        with suppress(CorruptionError):  # recovery tells of it
+        with suppress(CorruptionError):  # recovery reports it
             intent = fetch_intent(context, number)
             if intent is not None and intent.kind is not IntentKind.VOID:
-                yield number
+                yield intent
 
 
 def validate(

@@ -147,6 +147,16 @@ class Reader:
             raise found
         return found
 
+    def incarnation(self, number: int) -> str:
+        """The incarnation that a manifest belongs to; empty where it cannot be read."""
+        self.prefetch([number])
+        found = self._seen[number]
+        return "" if isinstance(found, CorruptionError) else found.record.lineage.incarnation
+
+    def etags(self, numbers: Iterable[int]) -> dict[int, str]:
+        """The versions of manifests that were read."""
+        return {number: self.manifest(number).etag for number in numbers}
+
     def head(self, number: int) -> Head:
         """The state as of this manifest: its full ancestor and every change since.
 

@@ -22,9 +22,12 @@ from holdfast.chain.read import (
 )
 from holdfast.errors import CorruptionError, NotFoundError, UnavailableError
 from holdfast.manifest.intent import Intent, IntentKind
+from holdfast.manifest.record import Kind
 from holdfast.objectstore.parallel import gather
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from holdfast.chain.context import Context
 
 
@@ -49,10 +52,13 @@ class Recovery:
     intents: tuple[Intent, ...] = ()
 
 
-def recover(context: Context, *, deep: bool = False) -> Recovery:
+def recover(
+    context: Context, *, deep: bool = False, verify: Callable[[Head], None] | None = None
+) -> Recovery:
     """Walk from the newest number down to the first checkpoint that validates.
 
-    `deep` reads and hashes every object; otherwise they are only looked up.
+    `deep` reads and hashes every object; by default their sizes are compared. `verify` may check
+    more of a head that is about to be chosen: a `CorruptionError` that it raises skips that head.
 
     Raises:
         CorruptionError: checkpoints exist and none is valid, a plan cannot be read, or the walk
@@ -69,7 +75,7 @@ def recover(context: Context, *, deep: bool = False) -> Recovery:
             if _is_fresh(context, settled=settled):
                 return Recovery(head=Head(), report=ChainReport(chosen=None))
             continue
-        walk = _Walk(context, listing, settled=settled, deep=deep)
+        walk = _Walk(context, listing, settled=settled, deep=deep, verify=verify)
         head = walk.run()
         if head is not None:
             report = walk.report(head, context.clock.monotonic() - started)
@@ -106,14 +112,36 @@ def _is_fresh(context: Context, *, settled: bool) -> bool:
     )
 
 
+def missing_above(highest: int, hint: int, intents: Iterable[Intent]) -> dict[int, str]:
+    """Numbers above the highest manifest that had one once, and how that is known.
+
+    A batch is planned after the one before it is committed, and the hint is moved after its
+    checkpoint exists. Without either sign a deleted manifest is like one that never was.
+    """
+    found = {hint: "latest.json names it"} if hint > highest else {}
+    for intent in intents:
+        if intent.kind is not IntentKind.VOID and intent.number - 1 > highest:
+            found.setdefault(intent.number - 1, f"intent {intent.number} was made after it")
+    return {number: f"its manifest is missing: {sign}" for number, sign in found.items()}
+
+
 class _Walk:
     """One walk over one listing."""
 
-    def __init__(self, context: Context, listing: Listing, *, settled: bool, deep: bool) -> None:
+    def __init__(
+        self,
+        context: Context,
+        listing: Listing,
+        *,
+        settled: bool,
+        deep: bool,
+        verify: Callable[[Head], None] | None,
+    ) -> None:
         self._context = context
         self._listing = listing
         self._settled = settled
         self._deep = deep
+        self._verify = verify
         self._reader = Reader(context)
         self._presence = Presence(context)
         self._skipped: list[tuple[int, str]] = []
@@ -125,11 +153,16 @@ class _Walk:
             # The further the walk, the more is fetched at once: rounds grow as the logarithm.
             self._reader.prefetch(numbers[position : position + max(1, position)])
             try:
-                return self._validated(number)
+                head = self._validated(number)
             except CorruptionError as error:
                 if rules.must_list_again(gone=self._gone(number, error), settled=self._settled):
                     return None
                 self._skipped.append((number, str(error)))
+            else:
+                if self._skipped and head.kind is Kind.REMOVED:
+                    break  # what came before the removal is no state to continue from
+                self._require_incarnation(head)
+                return head
         raise CorruptionError(
             "checkpoints exist, and none is valid",
             hint="`holdfast validate` says why for each; restore one, or roll back to a tag",
@@ -138,12 +171,28 @@ class _Walk:
             reason=self._skipped[0][1],
         )
 
+    def _require_incarnation(self, head: Head) -> None:
+        """A head from before a removal is never taken in place of newer ones that are damaged."""
+        for number, _ in self._skipped:
+            newer = self._reader.incarnation(number)
+            if rules.is_foreign(newer, head.lineage.incarnation):
+                raise CorruptionError(
+                    "the newest valid checkpoint belongs to an earlier incarnation of this query",
+                    hint="restore a newer one, or roll back to a tag; "
+                    "`holdfast rm` removes what is left of the query",
+                    query=self._context.query,
+                    number=head.number,
+                    newer=number,
+                )
+
     def _validated(self, number: int) -> Head:
         head = self._reader.head(number)
         refs = needed(head)
         self._presence.check(refs)
         if self._deep:
             check_hashes(self._context, refs)
+        if self._verify is not None:
+            self._verify(head)
         return head
 
     def _gone(self, number: int, error: CorruptionError) -> bool:

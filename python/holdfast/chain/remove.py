@@ -1,10 +1,15 @@
-"""Removing a query: a claim with no files, which fences whoever runs it, then all the rest.
+"""Removing a query: a claim with no files, which fences whoever runs it, then all before it.
 
-Order: claim, release what other queries hold for this one, delete manifests, list refs, delete
-objects. Whoever clones puts a ref before it reads the manifest again, so one of the two sees the
-other; and only the manifests tell what to release.
+The claim's manifest has the kind `removed`: there is no query any more, and its number stays taken.
+A later query of the same name counts on from it, in a new incarnation. Numbers of earlier claims
+stay taken as well, so that a driver that is asleep since one of them is fenced when it wakes up.
 
-Failure: killed after the claim → an empty query, and rubbish that a second removal finds.
+Order: claim, remove tags, retire manifests, list clones, delete objects, release what other queries
+hold for this one. Whoever clones puts a ref before it lists manifests and tags again, so one of the
+two sees the other. Only what is older than the claim is deleted: a driver that was started again
+meanwhile runs a new query.
+
+Failure: killed after the claim → a removed query, and garbage that a second removal finds.
 """
 
 from __future__ import annotations
@@ -13,69 +18,104 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
+from holdfast.chain import rules
 from holdfast.chain.claim import claim
-from holdfast.chain.foreign import of_query, release, roots_named
+from holdfast.chain.foreign import (
+    is_held,
+    of_query,
+    read_holds,
+    release,
+    release_hold,
+    roots_named,
+)
 from holdfast.chain.head import Head
-from holdfast.chain.read import list_manifests
+from holdfast.chain.hint import read_hint
+from holdfast.chain.read import list_intents, list_manifests
 from holdfast.chain.recover import go_on_from
-from holdfast.chain.refs import Ref, list_refs, read_ref
+from holdfast.chain.refs import list_refs, read_ref, remove_tag
+from holdfast.chain.retain import Retainer
 from holdfast.chain.summary import Summaries
-from holdfast.errors import CorruptionError, MisuseError, NotFoundError
+from holdfast.errors import CorruptionError, MisuseError, NotFoundError, UnavailableError
 from holdfast.layout import Kind as KeyKind
-from holdfast.objectstore import scan
+from holdfast.manifest.record import Kind
 
 if TYPE_CHECKING:
     from holdfast.chain.context import Context
+    from holdfast.chain.read import Listing
 
 
 def remove(context: Context, *, purge: bool = False) -> int:
-    """Delete the query and return how many objects went.
+    """Delete the query and return the number of its fence, from which a next one counts on.
 
-    Two small objects stay, which keep a driver that is still asleep from going on; `purge`
-    deletes these too, for a query that no driver can be running.
+    The tombstones of earlier claims stay; `purge` deletes these too, for a query that no driver can
+    be running, not even one that is asleep. The fence itself always stays.
 
     Raises:
-        MisuseError: a clone still names its objects.
+        MisuseError: a clone names its objects; where it was made meanwhile, they are kept for it.
+        UnavailableError: another retention ran at the same time, so objects stay: remove it again.
     """
     require_no_clones(context)
-    roots = _roots(context)
-    writer = claim(context, read=partial(go_on_from, Head()), new_lineage=True)
-    release(context, roots)
-    number = writer.head.number
-    fence = {context.keys.manifest(number), context.keys.intent(number)}
-    manifests = [context.keys.manifest(n) for n in list_manifests(context).numbers if n != number]
-    context.store.delete(manifests)
+    listing = list_manifests(context)
+    origins = _origins(context, listing)
+    nothing = partial(go_on_from, Head())
+    fence = claim(context, read=nothing, new_lineage=True, kind=Kind.REMOVED).head.number
+    _remove_tags(context, fence)
+    report = Retainer(context).remove_below(fence)
+    for hold in read_holds(context):
+        if hold.number <= fence:
+            release_hold(context, hold)
+    release(context, "", origins)
     require_no_clones(context)
-    # Below this root there may be other queries too: "eu" and "eu/orders" live side by side.
-    stored = (meta.key for meta in scan(context.store, context.keys.root))
-    doomed = [key for key in stored if context.keys.parse(key) is not None]
-    # Intents go last: while one is left, a start refuses to take the query for a new one.
-    doomed.sort(key=lambda key: (key.startswith(context.keys.intents), key))
-    doomed = [key for key in doomed if purge or key not in fence]
-    context.store.delete(doomed)
-    return len(manifests) + len(doomed)
+    if not report.is_complete:
+        raise UnavailableError(
+            "the query is removed, but some objects stay: another process was deleting, too",
+            hint="run `holdfast rm` again",
+            query=context.query,
+        )
+    if purge:
+        _purge(context, listing.highest)
+    return fence
 
 
-def _roots(context: Context) -> set[str]:
-    """The roots of the other queries that hold objects for this one."""
-    summaries = Summaries(context).of(list_manifests(context)).values()
-    refs = (ref for summary in summaries for ref in summary.named)
-    origins = {summary.parent.query for summary in summaries if summary.parent is not None}
-    named = {ref for found in _readable_refs(context) for ref in found.named()}
+def _remove_tags(context: Context, fence: int) -> None:
+    """Tags of checkpoints before the fence; those that cannot be read go with them."""
+    for key, parsed in list_refs(context).live.items():
+        if parsed.kind is KeyKind.TAG:
+            with suppress(NotFoundError):
+                if rules.is_before(_tagged(context, key), fence):
+                    remove_tag(context, key)
+
+
+def _tagged(context: Context, key: str) -> int:
+    try:
+        return read_ref(context, key).entry.number
+    except CorruptionError:
+        return 0
+
+
+def _origins(context: Context, listing: Listing) -> set[str]:
+    """Roots at which a clone that was made before incarnations holds refs."""
+    summaries = Summaries(context).of(listing).values()
+    named = (ref for summary in summaries for ref in summary.named)
+    parents = {summary.parent.query for summary in summaries if summary.parent is not None}
     return {
-        *roots_named(refs),
         *roots_named(named),
-        *(of_query(context, origin).keys.root for origin in origins if origin),
+        *(of_query(context, parent).keys.root for parent in parents if parent),
     }
 
 
-def _readable_refs(context: Context) -> list[Ref]:
-    """Tags that cannot be read go with the rest."""
-    found: list[Ref] = []
-    for meta in list_refs(context):
-        with suppress(CorruptionError, NotFoundError):
-            found.append(read_ref(context, meta.key))
-    return found
+def _purge(context: Context, last: int) -> None:
+    """Delete the tombstones and intents that were there when the removal began, and the hint.
+
+    A driver that was started since may be asleep, and the fence of its claim stays.
+    """
+    keys = context.keys
+    manifests = (n for n in list_manifests(context).numbers if n <= last)
+    intents = (n for n in list_intents(context) if n <= last + 1)
+    doomed = [*map(keys.manifest, manifests), *map(keys.intent, intents)]
+    if read_hint(context) <= last:
+        doomed.append(keys.latest)
+    context.store.delete(doomed)
 
 
 def require_no_clones(context: Context) -> None:
@@ -84,12 +124,12 @@ def require_no_clones(context: Context) -> None:
     Raises:
         MisuseError: a clone still names its objects.
     """
-    parsed = [context.keys.parse(meta.key) for meta in list_refs(context)]
-    clones = [key.name for key in parsed if key is not None and key.kind is KeyKind.CLONE]
+    refs = (found for found in list_refs(context).live.values() if found.kind is KeyKind.CLONE)
+    clones = sorted({ref.name for ref in refs if is_held(context, ref.name, ref.incarnation)})
     if clones:
         raise MisuseError(
             "clones of this query still use its objects",
-            hint="remove the clones first",
+            hint=f"remove the clones first: `holdfast rm {clones[0]}`",
             query=context.query,
             clones=", ".join(clones),
         )

@@ -15,13 +15,21 @@ from holdfast.chain import rules
 from holdfast.chain.claim import claim
 from holdfast.chain.compose import Change
 from holdfast.chain.read import list_manifests
-from holdfast.chain.recover import go_on_from
+from holdfast.chain.recover import Recovery, go_on_from, recover
 from holdfast.chain.refs import hold, source, tag
-from holdfast.errors import CommitUnknownError, CorruptionError, HoldfastError
+from holdfast.errors import (
+    CommitUnknownError,
+    CorruptionError,
+    HoldfastError,
+    NotFoundError,
+    UnavailableError,
+)
 from holdfast.manifest.facts import Facts
 from holdfast.manifest.record import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from holdfast.chain.context import Context
     from holdfast.chain.head import Head
     from holdfast.chain.writer import ChainWriter, Committed
@@ -41,12 +49,12 @@ def rollback(context: Context, target: int | str) -> RolledBack:
     """Go back to a checkpoint by number, or to a tag by name; a running driver is fenced.
 
     Raises:
-        NotFoundError: no such tag.
+        NotFoundError: there is no such tag, or the query was removed.
         CorruptionError: the target is not valid.
         FencedError: another writer claimed in between; nothing was rolled back.
         CommitUnknownError: it was written but is not known to hold; look before you repeat it.
     """
-    key = context.keys.tag(f".rollback-{context.nonces()}")  # which no one else relies on
+    key = context.keys.tag(f".rollback-{context.nonces()}")  # a name that is never given again
     origin = source(context, target)
     try:
         done = _append(context, hold(context, origin, key).head())
@@ -60,20 +68,27 @@ def rollback(context: Context, target: int | str) -> RolledBack:
     return done
 
 
-def reset(context: Context, tag_name: str) -> Committed:
+def reset(
+    context: Context, tag_name: str, *, unless: Callable[[Head], bool] = lambda _: False
+) -> Committed | None:
     """Begin anew with no files; what was there stays under a tag.
+
+    `unless` is asked after the claim, when no one else can change the chain: where it is true of
+    the head, nothing is reset, and None is returned.
 
     Raises:
         As `rollback`; AlreadyExistsError if the tag's name is taken.
     """
-    writer = claim(context)
+    writer = claim(context, read=_recover_existing)
     head = writer.head
+    if unless(head):
+        return None
     tag(context, tag_name, head.number)
     change = Change(
         kind=Kind.RESET,
         number=writer.next_number,
         claim=head.claim,
-        lineage=writer.next_number,
+        lineage=head.lineage.branch(writer.next_number, -1),
         batch=-1,
         full=True,
         facts=Facts(),
@@ -90,7 +105,7 @@ def _append(context: Context, onto: Head) -> RolledBack:
         kind=Kind.ROLLBACK,
         number=writer.next_number,
         claim=writer.head.claim,
-        lineage=writer.next_number,
+        lineage=onto.lineage.branch(writer.next_number, onto.batch),
         batch=onto.batch,
         full=True,
         facts=onto.facts,
@@ -104,15 +119,37 @@ def _append(context: Context, onto: Head) -> RolledBack:
 
 def _take_over(context: Context, onto: Head) -> tuple[ChainWriter, bool]:
     """A claim; where the chain is too broken for one, a claim on the target itself."""
+    read = partial(_recover_existing, incarnation=onto.lineage.incarnation)
     try:
-        return claim(context), False
+        return claim(context, read=read), False
     except CorruptionError:
         return claim(context, read=partial(go_on_from, onto), new_lineage=True), True
 
 
+def _recover_existing(context: Context, *, incarnation: str = "") -> Recovery:
+    """A removed query has no state to leave, and what it had is being deleted.
+
+    Raises:
+        NotFoundError: there is no query, or another incarnation of it.
+    """
+    found = recover(context)
+    if found.head.is_unused or rules.is_foreign(found.head.lineage.incarnation, incarnation):
+        raise NotFoundError("this query was removed meanwhile", query=context.query)
+    return found
+
+
 def _confirm(context: Context, number: int) -> None:
-    """Listed once more: does it hold?"""
-    above = list_manifests(context, above=number).numbers
+    """Listed once more: is it still the newest?"""
+    try:
+        above = list_manifests(context, above=number).numbers
+    except UnavailableError as error:
+        raise CommitUnknownError(
+            "a rollback was written, but the store does not say whether it is the newest",
+            hint="`holdfast ls` shows what the chain follows; do not repeat this blindly",
+            query=context.query,
+            number=number,
+            reason=error.message,
+        ) from error
     if not rules.is_highest(number, above):
         raise CommitUnknownError(
             "a rollback was written, but another writer is ahead of it",

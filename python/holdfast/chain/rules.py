@@ -13,7 +13,14 @@ from holdfast.manifest.record import Kind
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-FENCES = frozenset({Kind.CLAIM, Kind.ROLLBACK, Kind.RESET, Kind.CLONE, Kind.TOMBSTONE})
+FENCES = frozenset({
+    Kind.CLAIM,
+    Kind.ROLLBACK,
+    Kind.RESET,
+    Kind.CLONE,
+    Kind.REMOVED,
+    Kind.TOMBSTONE,
+})  # fmt: skip
 
 
 def holds_its_number(kind: Kind) -> bool:
@@ -30,6 +37,15 @@ def is_highest(number: int, listed: Iterable[int]) -> bool:
     Prevents: a claim on a number that retention has freed meanwhile, far below the real head.
     """
     return all(other <= number for other in listed)
+
+
+def is_foreign(expected: str, incarnation: str) -> bool:
+    """A document belongs to another incarnation of the query, from before it was removed.
+
+    Prevents: a request that arrives after the removal brings removed state back.
+    Documents from before incarnations have none.
+    """
+    return bool(expected and incarnation) and expected != incarnation
 
 
 def numbers_to_adopt(valid: int, claimed: int) -> range:
@@ -81,12 +97,22 @@ def pack_is_decided(number: int, highest: int) -> bool:
     return number <= highest
 
 
-def file_is_abandoned(claim: int, newest_claim: int) -> bool:
-    """A large file that no manifest has named yet is in flight while its claim is the newest.
+def claim_in_force(claims: Mapping[int, int]) -> int:
+    """The claim that counts is the one that wrote the highest manifest, not the highest claim.
+
+    `claims` are the claims of all manifests by number.
+    Prevents: a claimant that stalled creates a number which retention had freed, and its claim,
+    which was never in force, makes the running driver's uploads look abandoned.
+    """
+    return claims[max(claims)] if claims else 0
+
+
+def file_is_abandoned(claim: int, claim_in_force: int) -> bool:
+    """A large file that no manifest has named yet is in flight while its claim is in force.
 
     Prevents: retention deletes a file between its upload and its commit.
     """
-    return claim < newest_claim
+    return claim < claim_in_force
 
 
 def another_retires(kept: Collection[int], present: Collection[int]) -> bool:
@@ -96,6 +122,40 @@ def another_retires(kept: Collection[int], present: Collection[int]) -> bool:
     then manifests are listed: what the tag holds is in neither listing, and is deleted.
     """
     return not set(kept) <= set(present)
+
+
+def refs_are_settled(before: object, after: object, *, all_read: bool) -> bool:
+    """Refs that were listed, read and listed again are all there are if nothing changed.
+
+    Prevents: refs are listed, a tag is made from another one and that one removed, then they are
+    read: neither is found, and what they hold is deleted.
+    """
+    return all_read and before == after
+
+
+def is_removed(generation: int, removed: int) -> bool:
+    """A removal marker covers its own generation of a tag, and those before it.
+
+    Prevents: the put of a removed tag arrives late and brings it back.
+    """
+    return generation <= removed
+
+
+def ref_is_in_time(seen: Mapping[int, str], present: Mapping[int, str]) -> bool:
+    """Every manifest from the base to the target is there in the version that was read.
+
+    Prevents: half a retention has deleted the base, a sweep deletes what only the base named, and
+    a tag of a later manifest, which is still there, counts as held.
+    """
+    return all(present.get(number) == etag for number, etag in seen.items())
+
+
+def is_before(number: int, fence: int) -> bool:
+    """A removal deletes only what is older than its own claim.
+
+    Prevents: what a driver that was started again has committed since is deleted, too.
+    """
+    return number < fence
 
 
 def walks_over_rollback(valid: int, highest: int, rollbacks: Collection[int]) -> bool:

@@ -12,6 +12,8 @@ from holdfast.manifest.record import ChainManifest, Kind, Parent
 from holdfast.objectstore.parallel import gather
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from holdfast.chain.context import Context
     from holdfast.chain.read import Listing
     from holdfast.ids import Writer
@@ -28,6 +30,7 @@ class Summary:
     sha256: str = ""
     parent: Parent | None = None
     writer: Writer | None = None
+    incarnation: str = ""
     claim: int = 0
     timestamp_ms: int = 0
     named: frozenset[ObjectRef] = frozenset()
@@ -59,6 +62,7 @@ def summarise(entry: ChainManifest) -> Summary:
         sha256=entry.sha256,
         parent=record.parent,
         writer=record.writer,
+        incarnation=record.lineage.incarnation,
         claim=record.claim,
         timestamp_ms=entry.manifest.timestamp_ms,
         named=record.named(),
@@ -99,7 +103,7 @@ class Summaries:
         self._forget(set(listing.numbers) - gone)
         return {n: self._known[n][1] for n in listing.numbers if n not in gone}
 
-    def valid(self, summaries: dict[int, Summary], stored: dict[str, int]) -> list[int]:
+    def valid(self, summaries: Mapping[int, Summary], stored: Mapping[str, int]) -> list[int]:
         """The numbers whose chain to its full ancestor is whole, with all that it names."""
         whole: dict[int, Summary] = {}
         for number, summary in summaries.items():
@@ -109,7 +113,7 @@ class Summaries:
                 whole[number] = summary
         return list(whole)
 
-    def _has_objects(self, summary: Summary, stored: dict[str, int]) -> bool:
+    def _has_objects(self, summary: Summary, stored: Mapping[str, int]) -> bool:
         """Objects of other queries are those queries' to keep; here they count as present."""
         context = self._context
         return all(

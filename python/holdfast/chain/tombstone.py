@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.manifest.model import CheckpointManifest
-from holdfast.manifest.record import Kind, Record, encode_chain_manifest
+from holdfast.manifest.record import Kind, Lineage, Record, encode_chain_manifest
 
 if TYPE_CHECKING:
     from holdfast.chain.context import Context
@@ -26,7 +26,7 @@ def encode_tombstone(context: Context, number: int, retired: Summary) -> bytes:
         kind=Kind.TOMBSTONE,
         nonce=context.nonces(),
         claim=retired.claim,
-        lineage=0,
+        lineage=Lineage(incarnation=retired.incarnation),
         query=context.query,
         batch=-1,
         writer=retired.writer or context.writer,

@@ -229,6 +229,7 @@ class ChainWriter:
             nonce=self._context.nonces(),
             claim=self._head.claim,
             query=self._context.query,
+            incarnation=self._head.lineage.incarnation,
             writer=self._context.writer,
             timestamp_ms=self._context.clock.now_ms(),
             plan=plan,

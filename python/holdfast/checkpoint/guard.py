@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from holdfast.checkpoint.catalog import list_v1_ids, load_manifest, newest_id
@@ -52,7 +53,7 @@ def refuse_chain(store: ObjectStore, keys: Keys) -> None:
     Raises:
         MisuseError: one does.
     """
-    if _has_intent(store, keys) or _newest_is_a_chains(store, keys):
+    if _has_record(store, keys) or _newest_is_a_chains(store, keys):
         raise MisuseError(
             "a chain lives under this prefix, and only its own writer may change it",
             hint="give the checkpoint store a prefix of its own, or use `holdfast prune`",
@@ -60,9 +61,11 @@ def refuse_chain(store: ObjectStore, keys: Keys) -> None:
         )
 
 
-def _has_intent(store: ObjectStore, keys: Keys) -> bool:
-    parsed = (keys.parse(meta.key) for meta in scan(store, keys.intents))
-    return any(found is not None and found.kind is Kind.INTENT for found in parsed)
+def _has_record(store: ObjectStore, keys: Keys) -> bool:
+    """An intent, or a hold, which is the first thing that a clone writes."""
+    listed = chain(scan(store, keys.intents), scan(store, keys.holds))
+    parsed = (keys.parse(meta.key) for meta in listed)
+    return any(found is not None and found.kind in (Kind.INTENT, Kind.HOLD) for found in parsed)
 
 
 def _newest_is_a_chains(store: ObjectStore, keys: Keys) -> bool:

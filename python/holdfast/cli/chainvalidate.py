@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.chain.history import Validation, Validator, history, lost
+from holdfast.chain.history import Validation, Validator, history, missing
 from holdfast.chain.objects import needed
 from holdfast.cli.held import Held, held
 from holdfast.cli.need import checkpoint_or_tag, need_checkpoint
@@ -31,7 +31,7 @@ def chain_report(
         numbers, wanted = _wanted(chain, checkpoint)
         total = _bytes(validator, numbers, wanted) if deep else 0
     with output.progress(f"validating {target.query}", total) as progress:
-        gone = {} if checkpoint else lost(chain.context)
+        gone = {} if checkpoint else missing(chain.context)
         found = [_verdict(_lost(number, why)) for number, why in sorted(gone.items(), reverse=True)]
         found += [_verdict(validator.check(number, progress)) for number in reversed(numbers)]
         refs = [_ref_verdict(validator, ref, progress) for ref in wanted]

@@ -41,8 +41,7 @@ def held(context: Context) -> list[Held]:
         except CorruptionError as error:
             return Held(kind=kind, name=name, problem=str(error))
 
-    keys = [meta.key for meta in list_refs(context)]
-    return gather(read, keys, parallel=context.settings.parallel)
+    return gather(read, list_refs(context).live, parallel=context.settings.parallel)
 
 
 def ref_lines(context: Context, kept: Iterable[int] | None = None) -> list[RefLine]:

@@ -15,7 +15,7 @@ from holdfast.cli.target import Target, format_of
 from holdfast.errors import ConfigError, CorruptionError, NotFoundError
 from holdfast.layout import Keys, query_of_path
 from holdfast.layout import Kind as KeyKind
-from holdfast.manifest.record import ChainManifest, Kind
+from holdfast.manifest.record import Kind
 from holdfast.objectstore import Certificate
 from holdfast.objectstore.parallel import gather
 from holdfast.report.checkpoints import CheckpointLine, CheckpointListing, known_batch
@@ -86,8 +86,8 @@ def _query_line(store: ObjectStore, root: str) -> QueryLine | None:
 
 def _chain_line(context: Context) -> QueryLine:
     numbers = list_manifests(context).numbers
-    parsed = [context.keys.parse(meta.key) for meta in list_refs(context)]
-    tags = sum(1 for key in parsed if key is not None and key.kind is KeyKind.TAG)
+    refs = list_refs(context).live.values()
+    tags = sum(1 for ref in refs if ref.kind is KeyKind.TAG)
     line = QueryLine(
         query=context.query,
         format="chain",
@@ -95,7 +95,7 @@ def _chain_line(context: Context) -> QueryLine:
         checkpoint=max(numbers, default=None),
         manifests=len(numbers),
         tags=tags,
-        clones=len(parsed) - tags,
+        clones=len(refs) - tags,
     )
     try:
         return replace(line, **_newest(context, max(numbers))) if numbers else _empty(context, line)
@@ -115,7 +115,7 @@ def _newest(context: Context, number: int) -> dict[str, Any]:
     reader = Reader(context)
     head, entry = reader.head(number), reader.manifest(number)
     return {
-        "state": "removed" if _is_removal(entry) else "ok",
+        "state": "removed" if entry.record.kind is Kind.REMOVED else "ok",
         "kind": entry.record.kind.value,
         "batch": known_batch(entry.record.batch),
         "epoch": entry.manifest.epoch,
@@ -125,17 +125,6 @@ def _newest(context: Context, number: int) -> dict[str, Any]:
         "files": len(head.files),
         "writer": WriterPart.of(entry.record.writer),
     }
-
-
-def _is_removal(entry: ChainManifest) -> bool:
-    """What `rm` leaves: a claim that goes on from nothing, where something was before."""
-    record = entry.record
-    return (
-        record.kind is Kind.CLAIM
-        and entry.number > 1
-        and record.parent is None
-        and record.batch < 0
-    )
 
 
 def _certificate(store: ObjectStore) -> CertificatePart | None:

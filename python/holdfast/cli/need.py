@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from holdfast.chain.begin import first_number
 from holdfast.chain.read import list_manifests
 from holdfast.cli.discover import roots
 from holdfast.errors import AlreadyExistsError, ConfigError, MisuseError, NotFoundError
@@ -64,11 +65,11 @@ def need_new(target: Target) -> Target:
         AlreadyExistsError: there is such a query.
     """
     url = target.store.url
-    if target.format != "none":
+    if target.format == "chain":
+        first_number(target.chain("import").context)  # which a removed query has, too
+    elif target.format != "none":
         raise AlreadyExistsError(
-            "a query of this name exists",
-            hint="choose another name, or `holdfast rm --purge` it first",
-            query=target.query or url,
+            "a checkpoint store has this name", hint="choose another name", name=target.query or url
         )
     if target.query:
         return target

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.chain.read import Reader
-from holdfast.chain.refs import read_ref
+from holdfast.chain.refs import find_tag, read_ref
 from holdfast.cli.need import checkpoint_or_tag, need_checkpoint
 from holdfast.errors import CorruptionError, NotFoundError
 
@@ -83,13 +83,4 @@ def read_tag(chain: Chain, name: str) -> Ref:
         NotFoundError: there is none.
         CorruptionError: it cannot be read.
     """
-    context = chain.context
-    try:
-        return read_ref(context, context.keys.tag(name))
-    except NotFoundError as error:
-        raise NotFoundError(
-            "there is no such tag",
-            hint="`holdfast ls` shows them; a checkpoint is named by its number",
-            query=context.query,
-            tag=name,
-        ) from error
+    return read_ref(chain.context, find_tag(chain.context, name))

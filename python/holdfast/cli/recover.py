@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from holdfast.chain.claim import adopted
-from holdfast.chain.history import lost
+from holdfast.chain.history import missing
 from holdfast.chain.read import Reader
 from holdfast.cli import exits
 from holdfast.cli.border import border
@@ -46,7 +46,14 @@ def _chain(found: Target, *, deep: bool) -> RecoveryDocument:
     recovered = chain.recover(deep=deep)
     plans = adopted(chain.context, recovered)
     head, report = recovered.head, recovered.report
-    gone = sorted(lost(chain.context).items(), reverse=True)
+    gone = sorted(missing(chain.context).items(), reverse=True)
+    if head.is_unused and report.chosen is not None:
+        raise NotFoundError(
+            "this query was removed",
+            hint="the next start begins at batch 0",
+            query=found.query,
+            removed_at=head.number,
+        )
     if report.chosen is None:
         raise NotFoundError(
             "this query has no checkpoint yet",

@@ -54,7 +54,8 @@ def rollback(
 def rm(
     target: TargetText,
     purge: Annotated[
-        bool, typer.Option("--purge", help="Also what stops a driver that is only asleep.")
+        bool,
+        typer.Option("--purge", help="Delete also what stops a driver that is only asleep."),
     ] = False,
     yes: Yes = False,
     json: Json = False,
@@ -62,8 +63,9 @@ def rm(
 ) -> None:
     """Delete a query with all its checkpoints and tags; a running driver is fenced.
 
-    Two small objects stay, so that a driver that is only asleep cannot go on. Other queries below
-    the same name stay. Without --yes this only says what would go.
+    A small object per claim stays, so that a driver that is only asleep is fenced when it wakes up;
+    with --purge only the last one stays. The name can be used again. Other queries below the same
+    name stay. Without --yes this only says what would be deleted.
     """
     with border(json=json, debug=debug) as output:
         found = need_chain(resolve(target), "rm")

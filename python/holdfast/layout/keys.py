@@ -33,7 +33,9 @@ class Kind(Enum):
     FILE = "file"
     BATCH = "batch"
     TAG = "tag"
+    TAG_REMOVAL = "removal of a tag"
     CLONE = "clone"
+    HOLD = "hold"
     SOURCES = "sources"
     V1_MANIFEST = "v1 manifest"
     V1_STATE = "v1 state"
@@ -42,12 +44,17 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parsed:
-    """A key taken apart; `number` is an id, an epoch or a claim, `name` what a person chose."""
+    """A parsed key.
+
+    `number` is a checkpoint's number, an epoch, a claim or the generation of a tag, `name` is what
+    a person chose, `incarnation` that of the clone which a ref is held for.
+    """
 
     kind: Kind
     number: int = 0
     part: int = 0
     name: str = ""
+    incarnation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +137,37 @@ class Keys:
         """A large file, or a pack that is no commit's, under the number of its writer's claim."""
         return f"{self.checkpoints}files/{_digits(claim)}/{escape_name(name)}"
 
-    def tag(self, name: str) -> str:
-        return f"{self.refs}tags/{escape_name(name)}.json"
+    def tag(self, name: str, generation: int = 0) -> str:
+        """A tag; each time that its name is given anew is a generation, and has its own key.
 
-    def clone(self, query: str) -> str:
-        return f"{self.refs}clones/{escape_name(query)}.json"
+        Generation 0 is the only one of a name that is never given twice.
+        """
+        suffix = f"@{_digits(generation)}" if generation else ""
+        return f"{self.tags_named(name)}{suffix}.json"
+
+    def tag_removal(self, name: str, generation: int) -> str:
+        """The marker that all generations of a tag up to this one are removed."""
+        return f"{self.tags_named(name)}@{_digits(generation)}.removed"
+
+    def tags_named(self, name: str) -> str:
+        """What all keys of the tag with this name start with; others may, too."""
+        return f"{self.refs}tags/{escape_name(name)}"
+
+    def clone(self, query: str, incarnation: str = "") -> str:
+        """The ref that is held for one incarnation of a clone, so its key is never used again.
+
+        Refs that were written before incarnations have none.
+        """
+        suffix = f"@{escape_name(incarnation)}" if incarnation else ""
+        return f"{self.refs}clones/{escape_name(query)}{suffix}.json"
+
+    @property
+    def holds(self) -> str:
+        return f"{self.refs}holds/"
+
+    def hold(self, incarnation: str) -> str:
+        """Where one incarnation of this query, a clone, notes at which queries it holds refs."""
+        return f"{self.holds}{escape_name(incarnation)}.json"
 
     def source_commit(self, number: int) -> str:
         """Where all sources stood after a change of their checkpoints."""
@@ -184,10 +217,12 @@ def _parsed(kind: Kind, groups: dict[str, str | None]) -> Parsed | None:
         number=number,
         part=int(groups.get("part") or 0),
         name=unescape_name(groups.get("name") or ""),
+        incarnation=unescape_name(groups.get("incarnation") or ""),
     )
 
 
 _NAME = r"(?P<name>[^/]+)"
+_REF_NAME = r"(?P<name>[^/@]+)"  # an escaped name has no "@"
 _PATTERNS: tuple[tuple[re.Pattern[str], Kind, Callable[[Keys, Parsed], str]], ...] = (
     (
         re.compile(rf"manifests/manifest-{_NUMBER}\.json"),
@@ -217,14 +252,24 @@ _PATTERNS: tuple[tuple[re.Pattern[str], Kind, Callable[[Keys, Parsed], str]], ..
         lambda keys, parsed: keys.batch(parsed.number, parsed.part),
     ),
     (
-        re.compile(rf"refs/tags/{_NAME}\.json"),
+        re.compile(rf"refs/tags/{_REF_NAME}(@{_NUMBER})?\.json"),
         Kind.TAG,
-        lambda keys, parsed: keys.tag(parsed.name),
+        lambda keys, parsed: keys.tag(parsed.name, parsed.number),
     ),
     (
-        re.compile(rf"refs/clones/{_NAME}\.json"),
+        re.compile(rf"refs/tags/{_REF_NAME}@{_NUMBER}\.removed"),
+        Kind.TAG_REMOVAL,
+        lambda keys, parsed: keys.tag_removal(parsed.name, parsed.number),
+    ),
+    (
+        re.compile(rf"refs/clones/{_REF_NAME}(@(?P<incarnation>[^/@]+))?\.json"),
         Kind.CLONE,
-        lambda keys, parsed: keys.clone(parsed.name),
+        lambda keys, parsed: keys.clone(parsed.name, parsed.incarnation),
+    ),
+    (
+        re.compile(r"refs/holds/(?P<incarnation>[^/]+)\.json"),
+        Kind.HOLD,
+        lambda keys, parsed: keys.hold(parsed.incarnation),
     ),
     (
         re.compile(rf"sources/commit-{_NUMBER}\.json"),

@@ -44,6 +44,7 @@ class Intent:
     query: str
     writer: Writer
     timestamp_ms: int
+    incarnation: str = ""
     plan: Plan | None = None
     target: int | None = None
 
@@ -56,6 +57,7 @@ class Intent:
             "nonce": self.nonce,
             "claim": self.claim,
             "query": self.query,
+            "incarnation": self.incarnation,
             "writer": writer_to_json(self.writer),
             "timestamp_ms": self.timestamp_ms,
             "plan": self.plan.to_json() if self.plan else None,
@@ -96,6 +98,7 @@ def _intent(fields: Fields) -> Intent:
         nonce=fields.text("nonce"),
         claim=fields.integer("claim"),
         query=fields.text("query"),
+        incarnation=fields.text("incarnation", default=""),
         writer=writer_from_json(fields.object("writer")),
         timestamp_ms=fields.integer("timestamp_ms"),
         plan=None if plan is None else Plan.from_json(plan, "plan"),

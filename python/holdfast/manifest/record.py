@@ -46,6 +46,7 @@ class Kind(Enum):
     ROLLBACK = "rollback"
     RESET = "reset"
     CLONE = "clone"
+    REMOVED = "removed"
     TAG = "tag"
     TOMBSTONE = "tombstone"
 
@@ -60,17 +61,38 @@ class Parent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Lineage:
+    """The history that a checkpoint belongs to.
+
+    `incarnation` is a random id, drawn when a query begins: at its first start, as a clone, by an
+    import, and after a removal. `number` is that of the last rollback or reset, 0 if there was
+    none; `parent` is the lineage of the checkpoint that it went back to, and `batch` that
+    checkpoint's batch.
+    """
+
+    incarnation: str = ""
+    number: int = 0
+    parent: int = 0
+    batch: int = -1
+
+    def branch(self, number: int, batch: int) -> Lineage:
+        """The lineage that a rollback with this number begins at this batch."""
+        return Lineage(incarnation=self.incarnation, number=number, parent=self.number, batch=batch)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """What the chain knows of one manifest.
 
-    `claim` is the number of the writer's claim, `lineage` that of the last rollback or reset,
-    `base` that of the full manifest which this one's changes add up from (its own if it is full).
+    `claim` is the number of the writer's claim, `base` that of the full manifest which this one's
+    changes add up from (its own if it is full). `skipped` are the newer checkpoints that a claim
+    did not take, each with the reason.
     """
 
     kind: Kind
     nonce: str
     claim: int
-    lineage: int
+    lineage: Lineage
     query: str
     batch: int
     writer: Writer
@@ -80,6 +102,7 @@ class Record:
     removed: tuple[str, ...] = ()
     plans: tuple[Plan, ...] = ()
     notes: Mapping[str, Any] = field(default_factory=dict)
+    skipped: tuple[tuple[int, str], ...] = ()
     recap: Recap | None = None
 
     def named(self) -> frozenset[ObjectRef]:
@@ -126,7 +149,10 @@ def encode_chain_manifest(manifest: CheckpointManifest, record: Record) -> bytes
         "kind": record.kind.value,
         "nonce": record.nonce,
         "claim": record.claim,
-        "lineage": record.lineage,
+        "incarnation": record.lineage.incarnation,
+        "lineage": record.lineage.number,
+        "lineage_parent": record.lineage.parent,
+        "lineage_batch": record.lineage.batch,
         "query": record.query,
         "batch": record.batch,
         "writer": writer_to_json(record.writer),
@@ -137,6 +163,8 @@ def encode_chain_manifest(manifest: CheckpointManifest, record: Record) -> bytes
         "removed": record.removed,
         "files": record.files.to_json(),
     }
+    if record.skipped:
+        own["skipped"] = record.skipped
     if record.recap is not None:
         own["recap"] = record.recap.to_json()
     try:
@@ -180,7 +208,7 @@ def _record(own: Fields, number: int, *, has_pack: bool) -> Record:
         kind=Kind(kind),
         nonce=own.text("nonce"),
         claim=own.integer("claim"),
-        lineage=own.integer("lineage"),
+        lineage=_lineage(own),
         query=own.text("query"),
         batch=own.integer("batch", low=-1, high=I64_MAX),
         writer=writer_from_json(own.object("writer")),
@@ -190,8 +218,26 @@ def _record(own: Fields, number: int, *, has_pack: bool) -> Record:
         removed=tuple(own.array("removed", of=str)),
         plans=tuple(Plan.from_json(item, "plan") for item in own.array("plans")),
         notes=own.object("notes").rest(),
+        skipped=tuple(_skipped(item) for item in own.array("skipped", of=list)),
         recap=read_recap(own.optional("recap"), below=number),
     )
+
+
+def _lineage(own: Fields) -> Lineage:
+    """Manifests from before incarnations had only the number."""
+    return Lineage(
+        incarnation=own.text("incarnation", default=""),
+        number=own.integer("lineage"),
+        parent=own.integer("lineage_parent", default=0),
+        batch=own.integer("lineage_batch", low=-1, high=I64_MAX, default=-1),
+    )
+
+
+def _skipped(item: list[Any]) -> tuple[int, str]:
+    match item:
+        case [int(number), str(reason)]:
+            return number, reason
+    raise CorruptionError("a skipped checkpoint is a number and a reason", found=repr(item)[:80])
 
 
 def _parent_to_json(parent: Parent | None) -> dict[str, Any] | None:

@@ -16,10 +16,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.chain import Head, NewFile
-from holdfast.chain.begin import FIRST, begin, require_unused
+from holdfast.chain.begin import NewChain, begin, first_number
 from holdfast.errors import AlreadyExistsError, HoldfastError
 from holdfast.manifest import Facts, ObjectRef
 from holdfast.manifest.files import FileEntry
+from holdfast.manifest.record import Lineage
 from holdfast.moving.stock import require_unchanged
 from holdfast.objectstore.parallel import gather
 from holdfast.pack import encode_batch
@@ -67,8 +68,8 @@ def bring(
         MisuseError: the checkpoint changed while it was read.
         CommitUnknownError, UnavailableError, StoreError: the store said no, or nothing.
     """
-    require_unused(chain.context)
-    work = _Work(chain.context, origin, as_spark_writes(location), progress)
+    number = first_number(chain.context)
+    work = _Work(chain.context, origin, as_spark_writes(location), progress, number)
     try:
         added = work.copy(stock)
         require_unchanged(origin, stock)
@@ -82,12 +83,18 @@ class _Work:
     """One import under way."""
 
     def __init__(
-        self, context: Context, origin: Origin, root: str, progress: Callable[[int], None]
+        self,
+        context: Context,
+        origin: Origin,
+        root: str,
+        progress: Callable[[int], None],
+        number: int,
     ) -> None:
         self._context = context
         self._origin = origin
         self._root = root
         self._progress = progress
+        self._number = number
         self._entries: dict[str, FileEntry] = {}
         self._keys: list[str] = []
         self._deciding = False
@@ -119,6 +126,7 @@ class _Work:
         try:
             entry = begin(
                 self._context,
+                NewChain(number=self._number, lineage=self._lineage(stock)),
                 state,
                 facts=_facts(stock),
                 added=added,
@@ -135,6 +143,10 @@ class _Work:
             size_bytes=entry.manifest.size_bytes or 0,
             objects=sum(1 for ref in refs if ref.kind != "inline"),
         )
+
+    def _lineage(self, stock: Stock) -> Lineage:
+        incarnation = self._context.nonces()
+        return Lineage(incarnation=incarnation, number=self._number, batch=stock.batch)
 
     def clean_up(self) -> None:
         """Delete what was put, unless a manifest may name it; what stays, a claim takes away."""
@@ -168,7 +180,7 @@ class _Work:
     def _put(self, kind: ObjectKind, body: Body, name: str) -> ObjectRef:
         """Under a key that no one else draws, so that a retry may overwrite its own."""
         context = self._context
-        key = context.keys.file(FIRST, name)
+        key = context.keys.file(self._number, name)
         digest = hashlib.sha256(body).hexdigest()
         self._keys.append(key)
         context.store.put(key, body)

@@ -149,9 +149,9 @@ def render_removal(report: RemovalReport, view: View) -> Iterator[RenderableType
     verb = _verb("delete", "deleted", report.dry_run)
     yield line(verb, f" {report.query}: {size}")
     left = (
-        "nothing: a driver that is only asleep would begin anew"
+        "one small object, from whose number a new query of this name counts on"
         if report.purge
-        else "two small objects, which stop a driver that is only asleep (--purge: none)"
+        else "small objects, which stop a driver that is only asleep (--purge leaves one)"
     )
     yield indented(fields([("left behind", left), ("tags", ", ".join(report.tags))]))
     if report.nested:

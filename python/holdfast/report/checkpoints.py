@@ -88,7 +88,7 @@ class CheckpointLine:
             size_bytes=manifest.size_bytes,
             manifest_bytes=checkpoint.bytes,
             claim=record.claim,
-            lineage=record.lineage,
+            lineage=record.lineage.number,
             writer=WriterPart.of(record.writer),
             tags=tags,
             clones=clones,

@@ -146,7 +146,7 @@ def of_chain(context: Context, entry: ChainManifest, head: Head) -> dict[str, An
         "full": entry.is_full,
         "base": record.base,
         "claim": record.claim,
-        "lineage": record.lineage,
+        "lineage": record.lineage.number,
         "parent": parent
         and ParentPart(number=parent.number, sha256=parent.sha256, query=parent.query),
         "writer": WriterPart.of(record.writer),

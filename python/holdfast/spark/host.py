@@ -139,7 +139,7 @@ class Host:
                 shown=shown,
                 spool=spool,
                 meter=meter,
-                sinks=Sinks(lineage=head.lineage),
+                sinks=Sinks(lineage=head.lineage.number),
                 clock=self._clock,
             ),
             Status(
@@ -164,7 +164,7 @@ class Host:
             self._runs[_key(store, path)] = run
             earlier = self._sinks.get(_key(store, path))
             self._sinks[_key(store, path)] = run.parts.sinks
-        if earlier is not None and earlier.lineage == head.lineage:
+        if earlier is not None and earlier.lineage == head.lineage.number:
             run.parts.sinks.inherit(earlier)
         if replaced is not None:
             self._background.submit(replaced.warn, replaced.abort_uploads)

@@ -26,7 +26,7 @@ class Receipt:
         return cls(
             query=run.query,
             sink=sink,
-            lineage=run.parts.writer.head.lineage,
+            lineage=run.parts.writer.head.lineage.number,
             batch=batch,
             plan=run.plan_digest(batch),
         )

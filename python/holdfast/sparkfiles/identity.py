@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -12,7 +12,11 @@ from holdfast.sparkfiles.locations import beside, holds_locations, relocated
 from holdfast.sparkfiles.paths import METADATA
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from holdfast.ids import Nonces
+
+SINKS_NOTE = "sinks"
 
 
 def parse_query_id(body: bytes) -> str:
@@ -55,3 +59,7 @@ class Clone:
         if path == METADATA:
             return with_query_id(body, query_id_from(self._nonces()))
         return relocated(body, lambda root: beside(root, self._query))
+
+    def notes(self, notes: Mapping[str, Any]) -> dict[str, Any]:
+        """No sink has taken a batch of the clone yet."""
+        return {name: note for name, note in notes.items() if name != SINKS_NOTE}
