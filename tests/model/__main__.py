@@ -7,7 +7,7 @@ import random
 import sys
 from functools import partial
 
-from tests.model.chainworld import ChainExecution
+from tests.model.execution import ChainExecution
 from tests.model.explorer import Result, ViolationError, follow
 from tests.model.run import explore_all, tasks_for
 from tests.model.scenarios import SCENARIOS

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tests.model.chainworld import ChainExecution
+from tests.model.execution import ChainExecution
 from tests.model.explorer import Result, Search
 from tests.model.memory import remembering
 from tests.model.scenarios import SCENARIOS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.model.chainworld import Bounds
+from tests.model.bounds import Bounds
 
 QUIET = Bounds(crashes=0, lost_replies=0)
 FULL = replace(QUIET, full_every=1)

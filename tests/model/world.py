@@ -1,8 +1,8 @@
 """One execution: actors that run the real chain code, stopped at each of their store calls.
 
-Every actor is a greenlet. A store call hands control to the scheduler, which decides whether it
-takes effect, whether its reply arrives, and whether the actor lives on. The same choices always
-give the same execution, so a list of choices replays one.
+Every actor is a greenlet. A store call hands control to the scheduler, which decides whether and
+when it takes effect, once or twice, whether its reply arrives, and whether the actor lives on. The
+same choices always give the same execution, so a list of choices replays one.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ class Call:
     perform: Callable[[], Any]
     writes: bool
     halves: tuple[Callable[[], Any], ...] = ()
+    late: Callable[[], Any] | None = None
 
     def __str__(self) -> str:
         return f"{self.verb} {self.key.removeprefix('q/')}"
@@ -56,9 +57,13 @@ class Call:
 
 @dataclass(eq=False)
 class Actor:
-    """A process: its greenlet, the call it waits at, and a digest of all it has seen."""
+    """A thread: its greenlet, the call it waits at, and a digest of all it has seen.
+
+    Threads of one process die together.
+    """
 
     name: str
+    process: str
     thread: greenlet.greenlet = field(init=False)
     call: Call | None = None
     seen: int = 0
@@ -76,22 +81,25 @@ class Actor:
 
 
 class ScheduledStore:
-    """The shared store as one actor sees it: each verb waits for its turn."""
+    """The shared store as actors see it: each verb waits for its caller's turn."""
 
     url = "memory:"
     can_presign = False
 
-    def __init__(self, world: World, actor: Actor) -> None:
+    def __init__(self, world: World) -> None:
         self._world = world
-        self._actor = actor
 
     def put(self, key: str, body: Any, *, mode: PutMode = PutMode.OVERWRITE) -> ObjectMeta:
-        def perform() -> ObjectMeta:
-            meta = self._world.store.put(key, body, mode=mode)
-            self._world.on_put(self._actor, key, bytes(body))
+        world, data = self._world, bytes(body)
+        actor = world.current()
+
+        def perform(*, is_late: bool = False) -> ObjectMeta:
+            meta = world.store.put(key, data, mode=mode)
+            world.on_put(actor, key, data, is_late)
             return meta
 
-        return self._turn(f"put {mode.kind}", key, perform, writes=True)  # type: ignore[no-any-return]
+        verb, late = f"put {mode.kind}", partial(perform, is_late=True)
+        return world.wait(Call(verb, key, perform, writes=True, late=late))  # type: ignore[no-any-return]
 
     def get(self, key: str, *, start: int = 0, length: int | None = None) -> Blob:
         return self._turn("get", key, lambda: self._world.store.get(key))  # type: ignore[no-any-return]
@@ -100,8 +108,11 @@ class ScheduledStore:
         return self._turn("head", key, lambda: self._world.store.head(key))  # type: ignore[no-any-return]
 
     def list(self, prefix: str = "", *, start_after: str = "", limit: int = LIST_PAGE_MAX) -> Page:
+        size = min(limit, self._world.page)
         return self._turn(  # type: ignore[no-any-return]
-            "list", prefix, lambda: self._world.store.list(prefix, start_after=start_after)
+            "list",
+            prefix + (f" after {start_after}" if start_after else ""),
+            lambda: self._world.store.list(prefix, start_after=start_after, limit=size),
         )
 
     def delete(self, keys: Any) -> None:
@@ -110,18 +121,17 @@ class ScheduledStore:
             store, middle = self._world.store, len(wanted) // 2
             parts = (wanted[:middle], wanted[middle:]) if middle else ()
             halves = tuple(partial(store.delete, part) for part in parts)
-            call = Call("delete", " ".join(wanted), partial(store.delete, wanted), True, halves)  # noqa: FBT003
-            self._world.wait(self._actor, call)
+            delete = partial(store.delete, wanted)
+            call = Call("delete", " ".join(wanted), delete, writes=True, halves=halves, late=delete)
+            self._world.wait(call)
 
     def presign(
         self, method: Literal["GET", "PUT"], key: str, *, expires_s: int = 300, sha256: str = ""
     ) -> Presigned:
         raise NotImplementedError
 
-    def _turn(
-        self, verb: str, key: str, perform: Callable[[], Any], *, writes: bool = False
-    ) -> Any:
-        return self._world.wait(self._actor, Call(verb, key, perform, writes))
+    def _turn(self, verb: str, key: str, perform: Callable[[], Any]) -> Any:
+        return self._world.wait(Call(verb, key, perform, writes=False))
 
 
 class CountingStore(MemoryStore):
@@ -150,16 +160,23 @@ class CountingStore(MemoryStore):
 class World:
     """The store, the actors on it, and what the scheduler may do next."""
 
-    def __init__(self, on_put: Callable[[Actor, str, bytes], None]) -> None:
+    def __init__(
+        self, on_put: Callable[[Actor, str, bytes, bool], None], *, page: int = LIST_PAGE_MAX
+    ) -> None:
         self.store = CountingStore()
+        self.page = page
         self._stored: tuple[int, tuple[tuple[str, str], ...]] = (-1, ())
         self.actors: list[Actor] = []
+        self.in_transit: dict[str, Call] = {}
+        self._sent = 0
         self.on_put = on_put
         self._scheduler = greenlet.getcurrent()
 
-    def start(self, name: str, script: Callable[[Actor], None]) -> Actor:
-        """A new process; it runs up to its first store call."""
-        actor = Actor(name)
+    def start(
+        self, name: str, script: Callable[[Actor], None], *, process: str | None = None
+    ) -> Actor:
+        """A new process, or a thread of one; it runs up to its first store call."""
+        actor = Actor(name, process or name)
 
         def run() -> None:
             try:
@@ -176,8 +193,14 @@ class World:
         actor.thread.switch()
         return actor
 
-    def wait(self, actor: Actor, call: Call) -> Any:
-        """Hand over to the scheduler until it is this actor's turn, or its end."""
+    def current(self) -> Actor:
+        """The actor that runs now."""
+        thread = greenlet.getcurrent()
+        return next(actor for actor in reversed(self.actors) if actor.thread is thread)
+
+    def wait(self, call: Call) -> Any:
+        """Hand over to the scheduler until it is the caller's turn, or its end."""
+        actor = self.current()
         if not actor.alive:
             raise KilledError
         actor.call = call
@@ -203,6 +226,30 @@ class World:
         actor.seen = hash((actor.seen, call.verb, call.key, "lost"))
         actor.thread.throw(UnavailableError("the reply was lost"))
 
+    def delay(self, actor: Actor) -> None:
+        """The actor hears nothing, and the call takes effect at some later time, or never."""
+        call = self._take(actor)
+        self._send(call)
+        actor.seen = hash((actor.seen, call.verb, call.key, "delayed"))
+        actor.thread.throw(UnavailableError("the request is on its way"))
+
+    def duplicate(self, actor: Actor) -> None:
+        """The call takes effect, its reply arrives, and it takes effect once more, later."""
+        assert actor.call is not None
+        self._send(actor.call)
+        self.step(actor)
+
+    def deliver(self, name: str) -> None:
+        """A request that was on its way takes effect."""
+        call = self.in_transit.pop(name)
+        assert call.late is not None
+        with contextlib.suppress(HoldfastError):
+            call.late()
+
+    def _send(self, call: Call) -> None:
+        self._sent += 1
+        self.in_transit[f"{self._sent}: {call}"] = call
+
     def kill(self, actor: Actor, *, after_effect: bool = False, half: int | None = None) -> None:
         """The process ends at this call, before or after it takes effect, or half of it does."""
         call = self._take(actor)
@@ -211,8 +258,11 @@ class World:
         elif after_effect:
             with contextlib.suppress(HoldfastError):
                 call.perform()
-        actor.alive = False
-        actor.thread.throw(KilledError())
+        for thread in self.actors:
+            if thread.process == actor.process and thread.alive:
+                thread.alive = False
+                thread.call = None
+                thread.thread.throw(KilledError())
 
     def close(self) -> None:
         """End every process that is left: one that waits for ever is never freed."""
@@ -223,7 +273,8 @@ class World:
 
     def fingerprint(self) -> tuple[Any, ...]:
         """Equal for executions that cannot differ from here on."""
-        return self.stored(), tuple((a.name, a.seen, a.alive, str(a.call)) for a in self.actors)
+        threads = tuple((a.name, a.seen, a.alive, str(a.call)) for a in self.actors)
+        return self.stored(), threads, tuple(self.in_transit)
 
     def stored(self) -> tuple[tuple[str, str], ...]:
         """Every object that is there, by key and version."""
