@@ -65,8 +65,8 @@ lint: $(VENV)/.ready ## lint, format and type checks
 verify: lint test ## lint, format and types, then every test
 
 .PHONY: model
-model: $(VENV)/.ready ## explore interleavings for MINUTES=5 (SEED=n repeats an order)
-	@$(BIN)/python -m tests.model explore --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
+model: $(VENV)/.ready ## random schedules of the protocol for MINUTES=5 (SEED=n repeats them)
+	@$(BIN)/python -m tests.model walk --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
 .PHONY: faults
 faults: $(SHIM) ## every fault at every step of a real query; renews the table in tests/README.md

@@ -60,7 +60,7 @@ def walk(*, seconds_max: float, seed: int) -> Walked:
         while time.monotonic() < end and not total.violation:
             total.walks += 1
             total.bounds = random_bounds(chance)
-            total.schedule, total.violation = _walk_once(total.bounds, chance)
+            total.schedule, total.violation = walk_once(total.bounds, chance)
             total.steps += len(total.schedule)
         if total.violation:
             total.schedule, total.violation = shrink(total.bounds, total.schedule, total.violation)
@@ -108,7 +108,7 @@ def random_bounds(chance: random.Random) -> Bounds:
     )
 
 
-def _walk_once(bounds: Bounds, chance: random.Random) -> tuple[list[str], str]:
+def walk_once(bounds: Bounds, chance: random.Random) -> tuple[list[str], str]:
     """One schedule, and what it broke."""
     switches = chance.choice((0.02, 0.1, 0.3))
     schedule: list[str] = []
