@@ -110,19 +110,21 @@ def test_what_a_start_needs_is_fetched_ahead(make_host: Callable[..., Host]) -> 
     assert again.read("commits/0") == b"v1\n{}"
 
 
-def test_what_could_not_be_fetched_ahead_is_fetched_when_it_is_asked_for(
+def test_a_damaged_pack_is_found_by_the_start_that_needs_it(
     make_host: Callable[..., Host], tmp_path: Path
 ) -> None:
-    """The store was away while the query started, and is back when its tasks run."""
-    FakeJvm(make_host(inlineBytes="0")).run_batch(0, v1_delta=b"one")
-    (pack,) = (tmp_path / "store").rglob("state-*.bin")
-    size = pack.stat().st_size
-    hidden = pack.rename(tmp_path / "hidden")
-    pack.write_bytes(bytes(size))  # there, as the claim requires, and not what was written
+    """Its size is right, so only its hash shows it; the start goes back, and says so."""
+    jvm = FakeJvm(make_host(inlineBytes="0"))
+    jvm.run_batch(0, v1_delta=b"one")
+    jvm.run_batch(1, v2_delta=b"two")
+    newest = max((tmp_path / "store").rglob("state-*.bin"))
+    newest.write_bytes(bytes(newest.stat().st_size))
     again = FakeJvm(make_host(inlineBytes="0"))
-    again.host._background._fetchers.close(wait_s=30)
-    hidden.replace(pack)
-    assert again.read("state/0/0/1.delta") == b"one"
+    (status,) = again.host.statuses()
+    assert (status.batch, again.read("state/0/0/1.delta")) == (0, b"one")
+    assert status.recovery is not None
+    assert "not what was written" in status.recovery.skipped[0][1]
+    assert "goes back" in status.warnings[0]
 
 
 def test_an_earlier_driver_is_fenced_and_its_status_says_so(make_host: Callable[..., Host]) -> None:

@@ -22,9 +22,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.model", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     walk = commands.add_parser("walk", help="random schedules of random operations and settings")
-    explore = commands.add_parser(
-        "explore", help="schedules of each scenario, cheapest first"
-    )
+    explore = commands.add_parser("explore", help="schedules of each scenario, cheapest first")
     for command in (walk, explore):
         command.add_argument("--minutes", type=float, default=5.0)
         command.add_argument("--seed", type=int, default=None, help="repeats a run")

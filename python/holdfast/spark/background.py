@@ -41,7 +41,7 @@ class Background:
         self._upkeep.add(guarded)
 
     def fetch(self, shown: Shown, ref: ObjectRef) -> None:
-        """Fetch a pack ahead; who waits for it meanwhile gets the error, if there is one."""
+        """Bring a pack into the spool; who waits for it meanwhile gets the error."""
         self._fetchers.add(lambda: shown.prefetch(ref))
 
     def close(self) -> None:

@@ -17,14 +17,14 @@ from holdfast.objectstore import Meter, parted_of
 from holdfast.spark.background import Background
 from holdfast.spark.modes import check_mode, parse_thread
 from holdfast.spark.run import Parts, Run
-from holdfast.spark.shown import CATALOG, Fetched, Shown
+from holdfast.spark.shown import CATALOG, Fetched, Prefetch, Shown
 from holdfast.spark.sinkstate import Sinks
 from holdfast.spark.spool import SpoolRoot
 from holdfast.spark.status import Record, Status, figures_text, recovery_text
 from holdfast.spark.stores import Stores
 from holdfast.spark.tickets import Ticket, download_ticket, renewed_ticket, upload_ticket
 from holdfast.spark.views import View, Views
-from holdfast.sparkfiles.paths import RESERVED, needed_at_start
+from holdfast.sparkfiles.paths import RESERVED
 
 if TYPE_CHECKING:
     from holdfast.chain import Chain, Committed, Head
@@ -122,15 +122,18 @@ class Host:
         meter = Meter()
         chain = self._stores.chain(store, path, meter)
         self._stores.certified(store)
+        prefetch = Prefetch(chain, self.options.prefetch_bytes)
         try:
             writer = chain.claim(
-                deep=self.options.validate, on_fresh=lambda: self._require_root(store, path)
+                deep=self.options.validate,
+                on_fresh=lambda: self._require_root(store, path),
+                verify=prefetch.verify,
             )
         except _BelowError as below:
             return self._below(store, path, below.root)
         head = writer.head
         spool = self._spool.directory()
-        shown = Shown(chain, lambda: writer.head, spool)
+        shown = Shown(chain, lambda: writer.head, spool, prefetch.bodies)
         text = recovery_text(path, chain.context.store.url, head.claim, writer.report, head)
         run = Run(
             Parts(
@@ -170,7 +173,8 @@ class Host:
             self._background.submit(replaced.warn, replaced.abort_uploads)
         if expected is not None:
             run.pipeline_hash, run.notes["config"] = expected
-        self._prefetch(head, shown)
+        for ref in list(prefetch.bodies):
+            self._background.fetch(shown, ref)
         return self._recovered(path, head.claim, head, shown, spool, text)
 
     def expect(self, store: str, query: str, pipeline: int, config: dict[str, Any]) -> None:
@@ -353,21 +357,6 @@ class Host:
             segment=shown.write_catalog(),
             text=text,
         )
-
-    def _prefetch(self, head: Head, shown: Shown) -> None:
-        """Fetch what tasks will read while Spark still plans, the newest first."""
-        wanted = needed_at_start(head.files)
-        refs = {
-            file.ref
-            for path, file in head.files.items()
-            if path in wanted and file.ref is not None and file.ref.kind == "pack"
-        }
-        budget = self.options.prefetch_bytes
-        for ref in sorted(refs, key=lambda ref: ref.key, reverse=True):
-            budget -= ref.size
-            if budget < 0:
-                return
-            self._background.fetch(shown, ref)
 
     def _run(self, key: str, claim: int) -> Run:
         with self._lock:

@@ -1,7 +1,8 @@
 """A checkpoint as Spark is shown it: a catalog of all files, and the bytes of those it opens.
 
-Bytes that are inside manifests are given to the JVM at once; packs are fetched when they are
-needed, each once, and a large file is read over a ticket of its own.
+Bytes that are inside manifests are given to the JVM at once. Packs that a start needs are fetched
+and hashed before its claim, others when they are opened, each once. A large file is read over a
+presigned URL of its own.
 """
 
 from __future__ import annotations
@@ -9,10 +10,13 @@ from __future__ import annotations
 import threading
 from concurrent.futures import Future
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from holdfast.errors import NotFoundError
+from holdfast.objectstore.parallel import gather
 from holdfast.pack import decode_batch
+from holdfast.sparkfiles.paths import needed_at_start
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,13 +37,60 @@ class Fetched:
     files: tuple[tuple[str, int, int], ...]
 
 
-class Shown:
-    """What one head shows, in one directory of the spool. Any thread may call it."""
+class Prefetch:
+    """The packs that a start's tasks read first, fetched and hashed while the claim is made.
 
-    def __init__(self, chain: Chain, head: Callable[[], Head], spool: SpoolDirectory) -> None:
+    So a damaged pack is found at the start, which then goes back to an older checkpoint.
+    """
+
+    def __init__(self, chain: Chain, bytes_max: int) -> None:
+        self._chain = chain
+        self._bytes_max = bytes_max
+        self.bodies: dict[ObjectRef, bytes] = {}
+
+    def verify(self, head: Head) -> None:
+        """Fetch the packs of a head that a claim is about to take.
+
+        Raises:
+            CorruptionError: one is missing, or not what was written.
+            UnavailableError, StoreError: the store does not give it.
+        """
+        wanted = [ref for ref in self._packs(head) if ref not in self.bodies]
+        parallel = self._chain.context.settings.parallel
+        found = gather(self._chain.read_object, wanted, parallel=parallel)
+        self.bodies.update(zip(wanted, found, strict=True))
+
+    def _packs(self, head: Head) -> list[ObjectRef]:
+        """The newest first, as far as the budget goes."""
+        needed = needed_at_start(head.files)
+        refs = {
+            file.ref
+            for path, file in head.files.items()
+            if path in needed and file.ref is not None and file.ref.kind == "pack"
+        }
+        newest_first = sorted(refs, key=lambda ref: ref.key, reverse=True)
+        totals = accumulate(ref.size for ref in newest_first)
+        pairs = zip(newest_first, totals, strict=True)
+        return [ref for ref, total in pairs if total <= self._bytes_max]
+
+
+class Shown:
+    """What one head shows, in one directory of the spool. Any thread may call it.
+
+    `fetched` are packs that are in memory already; each is dropped once it is in the spool.
+    """
+
+    def __init__(
+        self,
+        chain: Chain,
+        head: Callable[[], Head],
+        spool: SpoolDirectory,
+        fetched: dict[ObjectRef, bytes] | None = None,
+    ) -> None:
         self._chain = chain
         self._head = head
         self._spool = spool
+        self._fetched = fetched if fetched is not None else {}
         self._lock = threading.Lock()
         self._brought: dict[ObjectRef, Future[Fetched]] = {}
 
@@ -119,7 +170,7 @@ class Shown:
     def _bring(self, ref: ObjectRef) -> Fetched:
         head = self._head()
         is_inline = ref.kind == "inline"
-        bodies = head.carried() if is_inline else dict(decode_batch(self._chain.read_object(ref)))
+        bodies = head.carried() if is_inline else dict(decode_batch(self._read(ref)))
         # Each file is looked up once: a commit may replace it while this runs.
         visible = head.visible()
         found = {path: visible.get(path) for path in bodies}
@@ -132,3 +183,7 @@ class Shown:
                 for (path, file), offset in zip(live.items(), offsets, strict=True)
             ),
         )
+
+    def _read(self, ref: ObjectRef) -> bytes:
+        body = self._fetched.pop(ref, None)
+        return self._chain.read_object(ref) if body is None else body
