@@ -158,6 +158,21 @@ def test_lists_of_objects_are_compared_by_id() -> None:
     assert [change.path for change in changes] == ["sources[a]"]
 
 
+def test_lines_of_text_are_aligned() -> None:
+    """A line more in a plan is one change, wherever it stands."""
+    old = {"plan": ["Aggregate", "Project", "Relation"]}
+    new = {"plan": ["Aggregate", "Filter", "Project", "Relation x"]}
+    assert [str(change) for change in config_difference(old, new)] == [
+        'plan[1]: added "Filter"',
+        'plan[2]: "Relation" → "Relation x"',
+    ]
+    assert [str(change) for change in config_difference(new, {"plan": ["Project"]})] == [
+        'plan[0]: removed "Aggregate"',
+        'plan[1]: removed "Filter"',
+        'plan[3]: removed "Relation x"',
+    ]
+
+
 def test_long_texts_show_where_they_differ() -> None:
     """A plan of many lines is cut to the place that counts."""
     plan = "Project " * 100

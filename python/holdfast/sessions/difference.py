@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from difflib import SequenceMatcher
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
@@ -35,7 +37,8 @@ class ConfigChange:
 def config_difference(old: Config, new: Config) -> tuple[ConfigChange, ...]:
     """Every field that differs, by its path; empty if the two are the same configuration.
 
-    Lists are compared by place, lists of objects with distinct `id` by that.
+    Lists are compared by place, lists of objects with distinct `id` by that. Lists of texts, such
+    as the lines of a plan, are aligned: a line more does not make all lines after it different.
 
     Raises:
         ConfigError: one of them holds what JSON cannot.
@@ -44,6 +47,9 @@ def config_difference(old: Config, new: Config) -> tuple[ConfigChange, ...]:
 
 
 def _compare(path: str, old: object, new: object) -> Iterator[ConfigChange]:
+    if _is_texts(old) and _is_texts(new):
+        yield from _compare_texts(path, cast("list[str]", old), cast("list[str]", new))
+        return
     before, after = _children(old), _children(new)
     if before is None or after is None or isinstance(old, list) != isinstance(new, list):
         # `1`, `1.0` and `true` are equal in Python, and not in JSON.
@@ -53,6 +59,22 @@ def _compare(path: str, old: object, new: object) -> Iterator[ConfigChange]:
     for name in dict.fromkeys((*before, *after)):
         inner = f"{path}{name}" if name.startswith("[") else f"{path}.{name}".removeprefix(".")
         yield from _compare(inner, before.get(name, _ABSENT), after.get(name, _ABSENT))
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _compare_texts(path: str, old: list[str], new: list[str]) -> Iterator[ConfigChange]:
+    """Lines that were changed, added or removed, by their place in the list that has them."""
+    aligned = SequenceMatcher(None, old, new, autojunk=False)
+    for same, old_start, old_end, new_start, new_end in aligned.get_opcodes():
+        if same == "equal":
+            continue
+        pairs = zip_longest(old[old_start:old_end], new[new_start:new_end], fillvalue=_ABSENT)
+        for offset, (before, after) in enumerate(pairs):
+            place = (new_start if before is _ABSENT else old_start) + offset
+            yield _change(f"{path}[{place}]", before, after)
 
 
 def _children(value: object) -> Mapping[str, Any] | None:
