@@ -1,14 +1,17 @@
 """The border to the JVM: the only module that touches py4j.
 
 Answers are text, one field a line; the first line is `ok`, `absent`, `same`, `ticket` or `error`.
-No Python lock is held while the JVM is called, and no exception crosses: it would arrive there
-without its type.
+No Python lock that an answer needs is held while the JVM is called, and no exception crosses: it
+would arrive there without its type.
 """
 
 from __future__ import annotations
 
+import functools
 import logging
 import re
+import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -20,11 +23,12 @@ from pyspark.java_gateway import ensure_callback_server_started
 from holdfast.errors import BridgeError, HoldfastError
 from holdfast.manifest import ObjectRef
 from holdfast.spark.host import Host, Recovered
+from holdfast.spark.plan import PlanNode, StreamSource
 from holdfast.spark.tickets import Ticket
 from holdfast.version import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.readwriter import DataStreamWriter
@@ -34,6 +38,8 @@ if TYPE_CHECKING:
 
 JavaError = Py4JJavaError
 _SINK_FIELDS = {"source": "sink", "outputMode": "output mode"}
+_FIELDS, _FIELDS_MAX = "spark.sql.debug.maxToStringFields", 2**31 - 1
+_TEXTS = threading.Lock()
 _LISTENERS_MS = 1000
 _PERMIT_SECONDS = 2 * 3600  # beyond its ticket: what an attempt began to send may take its time
 _OBJECT = re.compile(r"([0-9]{1,18}) ([0-9a-f]{64}) ([0-9]{1,10}) (.+)")  # size, hashes, key
@@ -207,10 +213,76 @@ def require_shim_if_running() -> None:
         _shim(jvm)
 
 
-def plan_text(df: DataFrame) -> str:
-    """A query's analyzed plan, as Spark writes it down."""
-    text: str = df._jdf.queryExecution().analyzed().toString()  # noqa: SLF001 - PySpark has no public way
-    return text
+def plan_nodes(df: DataFrame) -> list[PlanNode]:
+    """The operators of a query's analyzed plan, each before its subqueries and its inputs."""
+    waiting = [df._jdf.queryExecution().analyzed()]  # noqa: SLF001 - PySpark has no public way
+    nodes = []
+    with _whole_texts(df.sparkSession):
+        while waiting:
+            java = waiting.pop()
+            subqueries, inputs = _items(java.innerChildren()), _items(java.children())
+            source = _stream_source(java)
+            node = PlanNode(
+                operator=java.nodeName(),
+                text="" if source else java.simpleString(_FIELDS_MAX),
+                subqueries=len(subqueries),
+                inputs=len(inputs),
+                source=source,
+            )
+            nodes.append(node)
+            waiting += reversed([*subqueries, *inputs])
+    return nodes
+
+
+@contextmanager
+def _whole_texts(spark: SparkSession) -> Iterator[None]:
+    """Spark writes texts by the session's settings, in full, whichever thread asks.
+
+    A thread without an active session writes times in another zone. What Spark cuts off after 25
+    fields could change. The limit is a setting of the session: one query is described at a time.
+    """
+    session = spark._jsparkSession  # noqa: SLF001 - PySpark has no public way
+    name = session.getClass().getName()  # which is not the same in Spark 3.5 and 4
+    jvm: Any = spark.sparkContext._jvm  # noqa: SLF001 - as above
+    sessions = functools.reduce(getattr, name.split("."), jvm)
+    conf = session.sessionState().conf()
+    with _TEXTS:
+        active = sessions.getActiveSession()
+        before = conf.getConfString(_FIELDS) if conf.contains(_FIELDS) else None
+        sessions.setActiveSession(session)
+        conf.setConfString(_FIELDS, str(_FIELDS_MAX))
+        try:
+            yield
+        finally:
+            if before is None:
+                conf.unsetConf(_FIELDS)
+            else:
+                conf.setConfString(_FIELDS, before)
+            if active.isDefined():
+                sessions.setActiveSession(active.get())
+            else:
+                sessions.clearActiveSession()
+
+
+def _stream_source(java: Any) -> StreamSource | None:  # noqa: ANN401 - py4j's type
+    """What a leaf of the plan reads, if it is a stream, by either of Spark's interfaces."""
+    if java.nodeName() == "StreamingRelation":
+        kind = java.dataSource().className()
+        options = {pair._1(): pair._2() for pair in _items(java.dataSource().options().toSeq())}  # noqa: SLF001 - a Scala pair
+    elif java.nodeName() == "StreamingRelationV2":
+        kind, options = java.sourceName(), dict(java.extraOptions())
+    else:
+        return None
+    return StreamSource(
+        format=kind,
+        schema=java.schema().catalogString(),
+        columns=java.output().mkString(", "),
+        options=options,
+    )
+
+
+def _items(seq: Any) -> list[Any]:  # noqa: ANN401 - a Scala sequence
+    return [seq.apply(place) for place in range(seq.size())]
 
 
 def sink_facts(writer: DataStreamWriter) -> dict[str, str]:

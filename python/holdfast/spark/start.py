@@ -6,7 +6,6 @@ shuffle partitions, and what the user adds. The hash of it stands in every manif
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import ConfigError, MisuseError
@@ -14,6 +13,7 @@ from holdfast.sessions import Policy, SourceState, config_hash
 from holdfast.sessions.confighash import canonical
 from holdfast.sessions.startup import changes_between, decide_mismatch, parse_policy
 from holdfast.spark import bridge
+from holdfast.spark.plan import plan_lines, schema_text
 from holdfast.spark.session import current_host
 
 if TYPE_CHECKING:
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 _SCHEME = "holdfast://"
 _CONFIG = "config"
 _PARTITIONS = "spark.sql.shuffle.partitions"
-# Expression ids, object hashes and the like, which differ from run to run.
-_MADE_UP = re.compile(r"#\d+L?|@[0-9a-f]{4,}|(?<=plan_id=)\d+|(?<=\$Lambda)[/$\w]+")
-_RUNS_OF_SPACE = re.compile(r"[ \t]+")
 
 
 def start(
@@ -65,11 +62,11 @@ def start(
 
 
 def describe(writer: DataStreamWriter, config: Mapping[str, Any]) -> dict[str, Any]:
-    """What a query is, as it is hashed."""
+    """What a query is, as it is hashed; the same in every process on the same Spark."""
     df = writer._df  # noqa: SLF001 - PySpark has no public way
-    lines = (_MADE_UP.sub("", line) for line in bridge.plan_text(df).splitlines())
     return {
-        "plan": [_RUNS_OF_SPACE.sub(" ", line).strip() for line in lines if line.strip()],
+        "plan": plan_lines(bridge.plan_nodes(df)),
+        "output": schema_text(df.schema.simpleString()),
         "shuffle partitions": df.sparkSession.conf.get(_PARTITIONS),
         **bridge.sink_facts(writer),
         "config": dict(config),
