@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 _ATTEMPTS_MAX = 8
 _CHANGES_SHOWN_MAX = 10
+_MISMATCH_HINT = "undo the change, or start with policy auto-reset (starts anew) or warn (goes on)"
 
 
 class Policy(Enum):
@@ -147,24 +148,30 @@ def _mismatch(state: SourceState, wanted: SourceState, policy: Policy) -> StartD
     )
 
 
-def decide_mismatch(changes: tuple[ConfigChange, ...], policy: Policy) -> bool:
-    """What a policy says to a changed configuration: whether to start anew.
+def decide_mismatch(
+    changes: tuple[ConfigChange, ...], policy: Policy, *, hint: str = _MISMATCH_HINT
+) -> bool:
+    """Apply a policy to a changed configuration; returns whether to start anew.
 
     Raises:
-        ConfigMismatchError: `strict` says no.
+        ConfigMismatchError: the policy is `strict`.
     """
-    shown = "; ".join(map(str, changes[:_CHANGES_SHOWN_MAX]))
-    if len(changes) > _CHANGES_SHOWN_MAX:
-        shown = f"{shown}; and {len(changes) - _CHANGES_SHOWN_MAX} more"
+    shown = changes_text(changes)
     if policy is Policy.STRICT:
         raise ConfigMismatchError(
-            "this query is not the one that wrote the checkpoints",
-            hint="undo the change, or start with policy auto-reset (starts anew) or warn (goes on)",
-            changes=shown,
+            "this query is not the one that wrote the checkpoints", hint=hint, changes=shown
         )
     if policy is Policy.WARN:
         _LOG.warning("going on with the checkpoints of another configuration: %s", shown)
     return policy is Policy.AUTO_RESET
+
+
+def changes_text(changes: tuple[ConfigChange, ...]) -> str:
+    """The first changes, in one line."""
+    shown = "; ".join(map(str, changes[:_CHANGES_SHOWN_MAX]))
+    if len(changes) > _CHANGES_SHOWN_MAX:
+        shown = f"{shown}; and {len(changes) - _CHANGES_SHOWN_MAX} more"
+    return shown
 
 
 def changes_between(state: SourceState, wanted: SourceState) -> tuple[ConfigChange, ...]:

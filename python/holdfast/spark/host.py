@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from holdfast.clock import SYSTEM_CLOCK, Clock
 from holdfast.errors import ConfigError, FencedError, HoldfastError, MisuseError, NotFoundError
@@ -16,7 +16,7 @@ from holdfast.ids import Writer
 from holdfast.objectstore import Meter, parted_of
 from holdfast.spark.background import Background
 from holdfast.spark.modes import check_mode, parse_thread
-from holdfast.spark.run import Parts, Run
+from holdfast.spark.run import Described, Parts, Run
 from holdfast.spark.shown import CATALOG, Fetched, Prefetch, Shown
 from holdfast.spark.sinkstate import Sinks
 from holdfast.spark.spool import SpoolRoot
@@ -73,7 +73,7 @@ class Host:
         self._ended: dict[str, Record] = {}
         self._sinks: dict[str, Sinks] = {}
         self._refusals: dict[str, HoldfastError] = {}
-        self._expected: dict[str, tuple[int, dict[str, Any]]] = {}
+        self._expected: dict[str, Described] = {}
 
     @property
     def options(self) -> Options:
@@ -172,15 +172,15 @@ class Host:
         if replaced is not None:
             self._background.submit(replaced.warn, replaced.abort_uploads)
         if expected is not None:
-            run.pipeline_hash, run.notes["config"] = expected
+            run.describe(expected)
         for ref in list(prefetch.bodies):
             self._background.fetch(shown, ref)
         return self._recovered(path, head.claim, head, shown, spool, text)
 
-    def expect(self, store: str, query: str, pipeline: int, config: dict[str, Any]) -> None:
-        """The next start of this query is of this configuration."""
+    def expect(self, store: str, query: str, described: Described) -> None:
+        """The next start of this query is of the query that is described."""
         with self._lock:
-            self._expected[_key(store, query)] = (pipeline, config)
+            self._expected[_key(store, query)] = described
 
     def take_refusal(self, store: str, query: str) -> HoldfastError | None:
         """Why the last start of this query was refused, with its type; told once."""

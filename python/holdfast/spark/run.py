@@ -20,7 +20,7 @@ from holdfast.sparkfiles.offsets import parse_offsets
 from holdfast.sparkfiles.paths import is_driver_side, offsets_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from holdfast.chain import Chain, ChainWriter, Committed
     from holdfast.manifest import Facts
@@ -47,6 +47,15 @@ class Parts:
     clock: Clock = SYSTEM_CLOCK
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Described:
+    """What `holdfast.start` knows of a query: the hash and notes of all its manifests."""
+
+    pipeline_hash: int
+    notes: Mapping[str, Any]
+    warnings: tuple[str, ...] = ()
+
+
 class Run:
     """Events of one query come one at a time, but for `fetch` and `sign`, which any thread asks."""
 
@@ -69,6 +78,13 @@ class Run:
     @property
     def query(self) -> str:
         return self.parts.chain.context.query
+
+    def describe(self, described: Described) -> None:
+        """From the next commit on, manifests have this description; its warnings are logged."""
+        self.pipeline_hash = described.pipeline_hash
+        self.notes |= described.notes
+        for text in described.warnings:
+            self.record.warned(text)
 
     def intent(self, batch: int, journal: str) -> None:
         """Make the plan of a batch durable.
