@@ -11,11 +11,13 @@ from holdfast.errors import (
     BridgeError,
     CarriedPlanError,
     ConfigError,
+    ConfigMismatchError,
     FencedError,
     MisuseError,
     NotFoundError,
 )
 from holdfast.spark.host import Host, Recovered
+from holdfast.spark.run import Described
 from holdfast.spark.shown import Fetched
 from tests.host.jvm import FakeJvm
 
@@ -283,3 +285,20 @@ def test_names_that_change_are_a_warning(make_host: Callable[..., Host]) -> None
     jvm.host.commit(jvm.key, jvm.claim, 1, jvm.tell())
     (status,) = jvm.host.statuses()
     assert status.warnings == ("batch 1 has other sources than before: ('0',) → ('0', '1')",)
+
+
+def test_a_start_that_was_decided_on_another_head_is_refused(
+    make_host: Callable[..., Host],
+) -> None:
+    """Another driver reset the query, and ran its batches, between the decision and the claim."""
+    jvm = FakeJvm(make_host())
+    jvm.host.expect("", "orders", Described(pipeline_hash=2, notes={}))
+    jvm.start()
+    jvm.run_batch(0)
+    late = make_host()
+    late.expect("", "orders", Described(pipeline_hash=1, notes={}))
+    with pytest.raises(ConfigMismatchError, match="different query"):
+        FakeJvm(late)
+    jvm.run_batch(1)  # nothing was claimed
+    late.expect("", "orders", Described(pipeline_hash=1, notes={}, compared=2))
+    assert FakeJvm(late).host.statuses()[0].batch == 1

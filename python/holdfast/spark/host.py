@@ -123,11 +123,18 @@ class Host:
         chain = self._stores.chain(store, path, meter)
         self._stores.certified(store)
         prefetch = Prefetch(chain, self.options.prefetch_bytes)
+        expected = self._expected.pop(_key(store, path), None)
+
+        def verify(head: Head) -> None:
+            if expected is not None:
+                expected.require_same(head)
+            prefetch.verify(head)
+
         try:
             writer = chain.claim(
                 deep=self.options.validate,
                 on_fresh=lambda: self._require_root(store, path),
-                verify=prefetch.verify,
+                verify=verify,
             )
         except _BelowError as below:
             return self._below(store, path, below.root)
@@ -162,7 +169,6 @@ class Host:
         else:
             _LOG.info(text)
         with self._lock:
-            expected = self._expected.pop(_key(store, path), None)
             replaced = self._runs.get(_key(store, path))
             self._runs[_key(store, path)] = run
             earlier = self._sinks.get(_key(store, path))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from holdfast.clock import SYSTEM_CLOCK, Clock
-from holdfast.errors import FencedError, HoldfastError, MisuseError
+from holdfast.errors import ConfigMismatchError, FencedError, HoldfastError, MisuseError
 from holdfast.objectstore import parted_of
 from holdfast.spark.journal import Pending
 from holdfast.spark.status import Record, Status, checkpoint_text
@@ -22,7 +22,7 @@ from holdfast.sparkfiles.paths import is_driver_side, offsets_path
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from holdfast.chain import Chain, ChainWriter, Committed
+    from holdfast.chain import Chain, ChainWriter, Committed, Head
     from holdfast.manifest import Facts
     from holdfast.objectstore import Meter
     from holdfast.sessions import SourceCheckpoints
@@ -49,11 +49,28 @@ class Parts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Described:
-    """What `holdfast.start` knows of a query: the hash and notes of all its manifests."""
+    """What `holdfast.start` knows of a query: the hash and notes of all its manifests.
+
+    `compared` is the hash of the checkpoint that the decision to start was made on.
+    """
 
     pipeline_hash: int
     notes: Mapping[str, Any]
     warnings: tuple[str, ...] = ()
+    compared: int | None = None
+
+    def require_same(self, head: Head) -> None:
+        """Check a head that the claim is about to take: the decision was made before the claim.
+
+        Raises:
+            ConfigMismatchError: another driver has started another query here since.
+        """
+        if head.facts.pipeline_hash not in (None, self.pipeline_hash, self.compared):
+            raise ConfigMismatchError(
+                "another driver started a different query on this checkpoint meanwhile",
+                hint="start it again: the newest checkpoint is compared anew",
+                checkpoint=head.number,
+            )
 
 
 class Run:

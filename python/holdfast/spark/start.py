@@ -8,7 +8,7 @@ in every manifest, and the description beside it.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import ConfigError, MisuseError
@@ -88,10 +88,8 @@ def start(
     store, query = _parsed(name)
     wanted = _description(writer, config or {})
     host = current_host()
-    warnings = _decide(host, store, query, wanted, policy)
-    host.expect(
-        store, query, Described(pipeline_hash=wanted.hash, notes=wanted.notes, warnings=warnings)
-    )
+    described = _decide(host, store, query, wanted, policy)
+    host.expect(store, query, described)
     location = f"{_SCHEME}{store}/{query}"
     try:
         return writer.option("checkpointLocation", location).start()
@@ -131,33 +129,34 @@ def _stored(head: Head) -> Description | None:
     )
 
 
-def _decide(
-    host: Host, store: str, query: str, wanted: Description, policy: Policy
-) -> tuple[str, ...]:
-    """Compare with the newest checkpoint, and reset the chain if that is the policy.
-
-    Returns the warnings that were logged.
-    """
+def _decide(host: Host, store: str, query: str, wanted: Description, policy: Policy) -> Described:
+    """Compare with the newest checkpoint, and reset the chain if that is the policy."""
+    described = Described(pipeline_hash=wanted.hash, notes=wanted.notes)
     chain = host.chain(store, query)
     if not chain.exists():
-        return ()
+        return described
     head = chain.recover().head
     before = _stored(head)
     if before is None or before.hash == wanted.hash:
-        return ()
+        return described
     changes = _changes(before, wanted)
+    described = replace(described, compared=before.hash)
     if not changes:
-        return _warned(query, _incomparable_text(before, wanted))
+        return _warned(query, described, _incomparable_text(before, wanted))
     upgrade = _upgrade_text(before, wanted, changes)
     if upgrade and policy is Policy.AUTO_RESET:
         policy = Policy.STRICT  # state is not thrown away on a guess
     if not decide_mismatch(changes, policy, hint=f"{upgrade}{_HINT}"):
-        return (f"resumes from the state of another configuration: {changes_text(changes)}",)
+        text = f"resumes from the state of another configuration: {changes_text(changes)}"
+        return replace(described, warnings=(text,))
     if host.is_running(store, query):
         raise MisuseError("the query still runs in this driver", hint="stop it first", query=query)
     tag = f"before-reset-{head.number}"
-    chain.reset(tag)
-    return _warned(query, _reset_text(query, tag, changes))
+    # Asked again after the claim: another driver of the new query may have reset it by then.
+    done = chain.reset(tag, unless=lambda now: now.facts.pipeline_hash in (None, wanted.hash))
+    return (
+        described if done is None else _warned(query, described, _reset_text(query, tag, changes))
+    )
 
 
 def _changes(before: Description, wanted: Description) -> tuple[ConfigChange, ...]:
@@ -201,9 +200,9 @@ def _reset_text(query: str, tag: str, changes: tuple[ConfigChange, ...]) -> str:
     )
 
 
-def _warned(query: str, text: str) -> tuple[str, ...]:
+def _warned(query: str, described: Described, text: str) -> Described:
     _LOG.warning("%s: %s", query, text)
-    return (text,)
+    return replace(described, warnings=(text,))
 
 
 def _parsed(name: str) -> tuple[str, str]:
