@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _LONG = 1 << 63
+_SECRET = "a secret of this process"
 _TYPES: dict[str, Sequence[type]] = {
     "recover": (str, str, bool, int),
     "begin": (str, int, str, str, str),
@@ -45,7 +46,7 @@ def calls() -> Target:
         call = _call(data)
         if call is None:
             return
-        answer = getattr(python, call[0])(*call[1])
+        answer = getattr(python, call[0])(_SECRET, *call[1])
         assert isinstance(answer, str), f"{call} is answered with {answer!r}"
         assert "a defect in holdfast" not in answer, f"{call} is answered with {answer}"
 
@@ -65,7 +66,7 @@ def _side() -> PythonSide:
     jvm = FakeJvm(host)
     for batch in range(2):
         jvm.run_batch(batch, v1_delta=b"state")
-    return PythonSide(host)
+    return PythonSide(host, _SECRET)
 
 
 def _seeds() -> tuple[bytes, ...]:

@@ -21,15 +21,25 @@ public final class Bridge {
     return Registry.driver() != null;
   }
 
-  /** Python is ready to decide; a second call replaces the first. */
+  /**
+   * Python is ready to decide; a second call replaces the first.
+   *
+   * @param secret what every call of {@code python} must carry
+   */
   public static void attach(
-      PythonSide python, long spoolBytesMax, long largeBytes, long permitMs, long stores)
+      PythonSide python,
+      String secret,
+      long spoolBytesMax,
+      long largeBytes,
+      long permitMs,
+      long stores)
       throws IOException {
     Driver driver = Registry.driver();
     if (driver == null) {
       throw new HoldfastException("BridgeError: the Holdfast plugin is not loaded");
     }
-    driver.attach(new Driver.Side(python, spoolBytesMax, largeBytes, permitMs, stores));
+    PythonCalls calls = new PythonCalls(python, secret);
+    driver.attach(new Driver.Side(calls, spoolBytesMax, largeBytes, permitMs, stores));
   }
 
   /** How many messages of executors of each kind this driver has answered. */

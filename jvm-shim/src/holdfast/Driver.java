@@ -186,7 +186,7 @@ final class Driver implements Namespace {
     synchronized (lock(at.key())) {
       long number = known == null || known.isClaim() ? 0 : known.checkpoint;
       Side now = require();
-      Reply reply = Reply.of(now.python.recover(at.store, at.path, false, number));
+      Reply reply = now.python.recover(at, false, number);
       if (reply.is("same")) {
         known.seen();
         return known;
@@ -210,7 +210,7 @@ final class Driver implements Namespace {
         return known;
       }
       Side now = require();
-      Reply reply = Reply.of(now.python.recover(at.store, at.path, true, 0));
+      Reply reply = now.python.recover(at, true, 0);
       Query query = install(at, reply, now, known);
       if (query.isClaim()) {
         query.figures.register(metrics, query.root.path);
@@ -268,9 +268,9 @@ final class Driver implements Namespace {
     watch.start();
     String[] execution = Threads.execution(stream);
     try {
-      Reply.of(
-          require().python.begin(
-              query.root.key(), query.claim, execution[0], execution[1], stream.getName()));
+      require()
+          .python
+          .begin(query.root.key(), query.claim, execution[0], execution[1], stream.getName());
     } catch (HoldfastException refused) {
       query.refuse(refused.getMessage());
       throw refused;
@@ -295,7 +295,7 @@ final class Driver implements Namespace {
       }
       Side now = side;
       if (now != null) {
-        Log.told(Reply.of(now.python.end(query.root.key(), query.claim)));
+        Log.told(now.python.end(query.root.key(), query.claim));
       }
     } catch (InterruptedException | IOException | RuntimeException error) {
       // Often Python is gone already; only the hint is not written then.
@@ -329,13 +329,13 @@ final class Driver implements Namespace {
 
   /** The Python side, what it said of sizes and times, and how often its stores have changed. */
   static final class Side {
-    final PythonSide python;
+    final PythonCalls python;
     final long spoolBytesMax;
     final long largeBytes;
     final long permitMs;
     final long stores;
 
-    Side(PythonSide python, long spoolBytesMax, long largeBytes, long permitMs, long stores) {
+    Side(PythonCalls python, long spoolBytesMax, long largeBytes, long permitMs, long stores) {
       this.python = python;
       this.spoolBytesMax = spoolBytesMax;
       this.largeBytes = largeBytes;

@@ -30,7 +30,7 @@ final class Query {
   final Figures figures = new Figures();
   final Reading reading;
 
-  private final PythonSide python;
+  private final PythonCalls python;
   private final Spool spool;
   private final Tree tree;
   private final Journal journal = new Journal();
@@ -99,7 +99,7 @@ final class Query {
   /** Ask Python to sign the upload of a file that is too large for the driver. */
   Ticket sign(long size, String sha256s, String begun, long by) throws IOException {
     requireWriter(by);
-    Ticket ticket = new Ticket(Reply.of(python.sign(root.key(), claim, size, sha256s, begun)));
+    Ticket ticket = new Ticket(python.sign(root.key(), claim, size, sha256s, begun));
     if (!ticket.isNone()) {
       permits.add(ticket);
     }
@@ -109,7 +109,7 @@ final class Query {
   /** Ask Python to make one object of the parts that were sent. */
   void finish(String key, String etags, long by) throws IOException {
     requireWriter(by);
-    Reply.of(python.finish(root.key(), claim, key, etags));
+    python.finish(root.key(), claim, key, etags);
     permits.sent(key);
   }
 
@@ -291,10 +291,9 @@ final class Query {
     String reason = "BridgeError: the gate was cut short: " + root.child(path);
     try {
       Reply reply =
-          Reply.of(
-              gate.kind == Gate.Kind.INTENT
-                  ? python.intent(root.key(), claim, gate.batch, told)
-                  : python.commit(root.key(), claim, gate.batch, told));
+          gate.kind == Gate.Kind.INTENT
+              ? python.intent(root.key(), claim, gate.batch, told)
+              : python.commit(root.key(), claim, gate.batch, told);
       reason = null;
       return reply;
     } catch (HoldfastException error) {

@@ -10,7 +10,7 @@ final class Reading {
   private static final int FETCHES_MAX = 10;
 
   private final Query query;
-  private final PythonSide python;
+  private final PythonCalls python;
   private final Spool spool;
   private final long largeBytes;
 
@@ -80,7 +80,7 @@ final class Reading {
   private Reply fetch(String path) throws IOException {
     Content object = query.file(path).object;
     String known = object == null ? "" : object.text();
-    Reply reply = Reply.of(python.fetch(query.root.key(), query.claim, path, known));
+    Reply reply = python.fetch(query.root.key(), query.claim, path, known);
     if (reply.is("ok")) {
       take(reply);
     }

@@ -1,15 +1,18 @@
 """The border to the JVM: the only module that touches py4j.
 
-Answers are text, one field a line; the first line is `ok`, `absent`, `same`, `ticket` or `error`.
+Answers are text, one field per line; the first line is `ok`, `absent`, `same`, `ticket` or `error`.
 No Python lock that an answer needs is held while the JVM is called, and no exception crosses: it
-would arrive there without its type.
+would arrive there without its type. Calls from the JVM carry a secret, because PySpark's callback server accepts
+connections from every process on the host.
 """
 
 from __future__ import annotations
 
 import functools
+import hmac
 import logging
 import re
+import secrets
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -41,79 +44,154 @@ _SINK_FIELDS = {"source": "sink", "outputMode": "output mode"}
 _FIELDS, _FIELDS_MAX = "spark.sql.debug.maxToStringFields", 2**31 - 1
 _TEXTS = threading.Lock()
 _LISTENERS_MS = 1000
+_SECRET_BYTES = 32
 _PERMIT_SECONDS = 2 * 3600  # beyond its ticket: what an attempt began to send may take its time
 _OBJECT = re.compile(r"([0-9]{1,18}) ([0-9a-f]{64}) ([0-9]{1,10}) (.+)")  # size, hashes, key
 _PLUGIN = "holdfast.HoldfastPlugin"
 _LOG = logging.getLogger("holdfast")
 
 
-class PythonSide:
-    """`holdfast.PythonSide`, in Python; py4j calls these methods by their names."""
+class _Callbacks:
+    """An object that the JVM calls by method name over PySpark's callback server.
+
+    Any process on this host can connect to that server, guess an object's id and look up any
+    attribute: `__init__`, `__setattr__` and `__getattribute__`, too. So private names do not
+    exist from outside; `_private` is the way past that for this module.
+    """
+
+    def __getattribute__(self, name: str) -> Any:  # noqa: ANN401 - any attribute
+        if name == "__class__":
+            return object  # py4j's converters ask for it; ours could be called, to make another
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return super().__getattribute__(name)
+
+
+def _private(callbacks: _Callbacks, name: str) -> Any:  # noqa: ANN401 - any attribute
+    return object.__getattribute__(callbacks, name)
+
+
+class PythonSide(_Callbacks):
+    """`holdfast.PythonSide` in Python; py4j calls these methods by name.
+
+    The first argument of each is the secret that `attach` passed to the JVM.
+    """
 
     class Java:
         implements = ("holdfast.PythonSide",)
 
-    def __init__(self, host: Host) -> None:
-        self._host = host
+    def __init__(self, host: Host, secret: str) -> None:
+        self._guard = _Guard(host, secret)
 
-    def recover(self, store: str, path: str, start: bool, known: int) -> str:  # noqa: FBT001 - Java's signature
-        def answer() -> str:
+    def recover(self, secret: str, store: str, path: str, start: bool, known: int) -> str:  # noqa: FBT001 - Java's signature
+        def answer(host: Host) -> str:
             if start:
-                return _recovered(self._host.start(store, path))
-            found = self._host.recover(store, path, known=known)
+                return _recovered(host.start(store, path))
+            found = host.recover(store, path, known=known)
             if isinstance(found, Recovered):
                 return _recovered(found)
             return "absent" if found is None else "same"
 
-        return _answered(answer)
+        return _answer(self, secret, answer)
 
-    def begin(self, query: str, claim: int, execution: str, trigger: str, thread: str) -> str:
-        def answer() -> str:
-            self._host.begin(query, claim, execution, trigger, thread)
+    def begin(
+        self, secret: str, query: str, claim: int, execution: str, trigger: str, thread: str
+    ) -> str:
+        def answer(host: Host) -> str:
+            host.begin(query, claim, execution, trigger, thread)
             return "ok"
 
-        return _answered(answer)
+        return _answer(self, secret, answer)
 
-    def intent(self, query: str, claim: int, batch: int, journal: str) -> str:
-        def answer() -> str:
-            self._host.intent(query, claim, batch, journal)
+    def intent(self, secret: str, query: str, claim: int, batch: int, journal: str) -> str:
+        def answer(host: Host) -> str:
+            host.intent(query, claim, batch, journal)
             return "ok"
 
-        return _answered(answer)
+        return _answer(self, secret, answer)
 
-    def commit(self, query: str, claim: int, batch: int, journal: str) -> str:
-        return _answered(lambda: _lines("ok", *self._host.commit(query, claim, batch, journal)))
+    def commit(self, secret: str, query: str, claim: int, batch: int, journal: str) -> str:
+        def answer(host: Host) -> str:
+            return _lines("ok", *host.commit(query, claim, batch, journal))
 
-    def fetch(self, query: str, claim: int, path: str, known: str) -> str:
-        def answer() -> str:
-            found = self._host.fetch(query, claim, path, _object(known))
+        return _answer(self, secret, answer)
+
+    def fetch(self, secret: str, query: str, claim: int, path: str, known: str) -> str:
+        def answer(host: Host) -> str:
+            found = host.fetch(query, claim, path, _object(known))
             if isinstance(found, Ticket):
                 return _ticket(found)
             files = (f"{name}\t{modified}\t{offset}" for name, modified, offset in found.files)
             return _lines("ok", found.segment, *files)
 
-        return _answered(answer)
+        return _answer(self, secret, answer)
 
-    def sign(self, query: str, claim: int, size: int, sha256s: str, begun: str) -> str:
-        hashes = sha256s.split(" ")
-        return _answered(lambda: _ticket(self._host.sign(query, claim, size, hashes, begun)))
+    def sign(self, secret: str, query: str, claim: int, size: int, sha256s: str, begun: str) -> str:
+        def answer(host: Host) -> str:
+            return _ticket(host.sign(query, claim, size, sha256s.split(" "), begun))
 
-    def finish(self, query: str, claim: int, key: str, etags: str) -> str:
-        def answer() -> str:
-            self._host.finish(query, claim, key, etags.split(" "))
+        return _answer(self, secret, answer)
+
+    def finish(self, secret: str, query: str, claim: int, key: str, etags: str) -> str:
+        def answer(host: Host) -> str:
+            host.finish(query, claim, key, etags.split(" "))
             return "ok"
 
-        return _answered(answer)
+        return _answer(self, secret, answer)
 
-    def end(self, query: str, claim: int) -> str:
-        return _answered(lambda: _lines("ok", self._host.end(query, claim)))
+    def end(self, secret: str, query: str, claim: int) -> str:
+        return _answer(self, secret, lambda host: _lines("ok", host.end(query, claim)))
 
 
-class ListenerSide:
-    """Spark's listener of queries, in Python, which asks the JVM for an event in one piece.
+class _Guard:
+    """Lets a call reach the host only with the secret; a call without it touches nothing."""
 
-    PySpark's own asks for each field by itself, some six hundred calls a batch, just when the next
-    batch's intent needs this process.
+    def __init__(self, host: Host, secret: str) -> None:
+        self._host = host
+        self._secret = secret.encode()
+        self._warned = False
+
+    def answer(self, secret: object, call: Callable[[Host], str]) -> str:
+        """The call's answer; every error becomes one, and its text starts with the error's name."""
+        if not self._is_right(secret):
+            return self._refuse()
+        try:
+            return call(self._host)
+        except HoldfastError as error:
+            return _lines("error", f"{type(error).__name__}: {error}")
+        except Exception as error:  # noqa: BLE001 - the JVM has to know, whatever it is
+            _LOG.exception("a defect in holdfast")
+            return _lines(
+                "error", f"BridgeError: a defect in holdfast: {type(error).__name__}: {error}"
+            )
+
+    def _is_right(self, secret: object) -> bool:
+        given = secret.encode("utf-8", "surrogatepass") if isinstance(secret, str) else b""
+        return hmac.compare_digest(given, self._secret)
+
+    def _refuse(self) -> str:
+        if not self._warned:
+            self._warned = True
+            _LOG.warning(
+                "refused a call without the driver's secret: another process on this host "
+                "connects to PySpark's callback server; further ones are refused silently"
+            )
+        return _lines("error", "BridgeError: the call does not carry the driver's secret")
+
+
+def _answer(side: PythonSide, secret: object, call: Callable[[Host], str]) -> str:
+    guard: _Guard = _private(side, "_guard")
+    return guard.answer(secret, call)
+
+
+class ListenerSide(_Callbacks):
+    """Spark's query listener in Python, which fetches each event from the JVM as one JSON text.
+
+    PySpark's own listener fetches every field by itself, some six hundred calls per batch, just
+    when the next batch's intent needs this process.
+
+    Spark defines the interface, so these calls carry no secret. Nothing is decided here: a forged
+    event can at most replay an old event's figures into `holdfast.status`.
     """
 
     class Java:
@@ -123,17 +201,19 @@ class ListenerSide:
         self._listener = listener
 
     def onQueryStarted(self, event: Any) -> None:  # noqa: ANN401, N802 - py4j's type, Spark's name
-        """Spark calls this while the query starts: nothing may wait here."""
+        """Spark waits for this while the query starts, so it does nothing."""
 
     def onQueryProgress(self, event: Any) -> None:  # noqa: ANN401, N802 - as above
-        self._listener.progressed(orjson.loads(event.progress().json()))
+        listener: StatusListener = _private(self, "_listener")
+        listener.progressed(orjson.loads(event.progress().json()))
 
     def onQueryIdle(self, event: Any) -> None:  # noqa: ANN401, N802 - as above
         """No batch, no checkpoint."""
 
     def onQueryTerminated(self, event: Any) -> None:  # noqa: ANN401, N802 - as above
+        listener: StatusListener = _private(self, "_listener")
         error = event.exception()
-        self._listener.terminated(
+        listener.terminated(
             event.id().toString(),
             event.runId().toString(),
             error.get() if error.isDefined() else "",
@@ -141,12 +221,17 @@ class ListenerSide:
 
 
 def attach(spark: SparkSession, host: Host) -> None:
-    """Tell the JVM that Python is ready to decide."""
+    """Tell the JVM that Python is ready to decide, and the secret that its calls must carry.
+
+    The gateway to the JVM is authenticated. py4j logs what passes there at level DEBUG.
+    """
     context = spark.sparkContext
     ensure_callback_server_started(context._gateway)  # type: ignore[no-untyped-call]  # noqa: SLF001 - PySpark has no public way
     options = host.options
+    secret = secrets.token_hex(_SECRET_BYTES)
     _shim(context._jvm).attach(  # noqa: SLF001 - as above
-        PythonSide(host),
+        PythonSide(host, secret),
+        secret,
         options.spool_bytes_max,
         options.large_file_bytes,
         1000 * (options.ticket_seconds + _PERMIT_SECONDS),
@@ -354,16 +439,3 @@ def _lines(word: str, *fields: object) -> str:
     """One field a line; text of people and stores may hold line ends, and loses them."""
     shown = (" ".join(str("" if field is None else field).split("\n")) for field in fields)
     return "\n".join((word, *shown))
-
-
-def _answered(answer: Callable[[], str]) -> str:
-    """The outer border: every error becomes an answer, whose text starts with its name."""
-    try:
-        return answer()
-    except HoldfastError as error:
-        return _lines("error", f"{type(error).__name__}: {error}")
-    except Exception as error:  # noqa: BLE001 - the JVM has to be told, whatever it is
-        _LOG.exception("a defect in holdfast")
-        return _lines(
-            "error", f"BridgeError: a defect in holdfast: {type(error).__name__}: {error}"
-        )

@@ -28,7 +28,8 @@ final class Schedules {
   }
 
   private Schedules(long spoolBytesMax, long permitMs) {
-    driver.attach(new Driver.Side(python, spoolBytesMax, 1 << 20, permitMs, 0));
+    PythonCalls calls = new PythonCalls(python, "secret");
+    driver.attach(new Driver.Side(calls, spoolBytesMax, 1 << 20, permitMs, 0));
   }
 
   public static void main(String[] arguments) throws Exception {
@@ -234,7 +235,8 @@ final class Schedules {
     private volatile File directory;
 
     @Override
-    public String recover(String store, String path, boolean start, long known) {
+    public String recover(
+        String secret, String store, String path, boolean start, long known) {
       try {
         directory = Files.createTempDirectory("holdfast-schedules-").toFile();
         StringBuilder catalog = new StringBuilder();
@@ -254,17 +256,18 @@ final class Schedules {
     }
 
     @Override
-    public String begin(String query, long by, String execution, String trigger, String thread) {
+    public String begin(
+        String secret, String query, long by, String execution, String trigger, String thread) {
       return "ok";
     }
 
     @Override
-    public String intent(String query, long by, long batch, String journal) {
+    public String intent(String secret, String query, long by, long batch, String journal) {
       return "ok";
     }
 
     @Override
-    public String commit(String query, long by, long batch, String journal) {
+    public String commit(String secret, String query, long by, long batch, String journal) {
       if (failing) {
         throw new OutOfMemoryError("on purpose");
       }
@@ -273,7 +276,7 @@ final class Schedules {
     }
 
     @Override
-    public String fetch(String query, long by, String path, String known) {
+    public String fetch(String secret, String query, long by, String path, String known) {
       byte[] bytes = new byte[FILE_BYTES];
       bytes[0] = Byte.parseByte(path.substring("state/".length()));
       String segment = "pack-" + drawn.incrementAndGet();
@@ -286,13 +289,14 @@ final class Schedules {
     }
 
     @Override
-    public String sign(String query, long by, long size, String hashes, String begun) {
+    public String sign(
+        String secret, String query, long by, long size, String hashes, String begun) {
       String key = "files/" + drawn.incrementAndGet();
       return "ok\n" + kind + "\n" + key + "\n" + size + "\n" + hashes + "\n-1\naddress\n";
     }
 
     @Override
-    public String finish(String query, long by, String key, String etags) {
+    public String finish(String secret, String query, long by, String key, String etags) {
       return "ok";
     }
 
@@ -301,7 +305,7 @@ final class Schedules {
     }
 
     @Override
-    public String end(String query, long by) {
+    public String end(String secret, String query, long by) {
       return "ok\ntext";
     }
   }
