@@ -1,7 +1,7 @@
 package holdfast;
 
 import java.io.IOException;
-import java.util.concurrent.atomic.AtomicLong;
+import java.security.SecureRandom;
 
 /**
  * The one piece of static state: how this process reaches the files, set by the plugin.
@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicLong;
 final class Registry {
   static final Drafts DRAFTS = new Drafts();
 
-  private static final AtomicLong WRITERS = new AtomicLong();
+  private static final SecureRandom RANDOM = new SecureRandom();
 
   private static volatile Driver driver;
   private static volatile Executor executor;
@@ -39,9 +39,13 @@ final class Registry {
     executor = now;
   }
 
-  /** A number that no other start of this process has. */
+  /** A number for a start: positive, and not to be guessed by the tasks of other queries. */
   static long nextWriter() {
-    return WRITERS.incrementAndGet();
+    long number = 0;
+    while (number == 0) {
+      number = RANDOM.nextLong() & Long.MAX_VALUE;
+    }
+    return number;
   }
 
   static Namespace names() throws IOException {
