@@ -53,6 +53,18 @@ def read_state(location: str) -> dict[str, int]:
     return {row["key"]["sku"]: row["value"]["count"] for row in rows}
 
 
+def read_metadata(location: str) -> list[str]:
+    """The stateful operators, as Spark's reader of state metadata finds them."""
+    rows = tasks.spark().read.format("state-metadata").load(location).collect()
+    return [row["operatorName"] for row in rows]
+
+
+def read_files(path: str) -> list[str]:
+    """The texts of all files in a directory, read by tasks."""
+    rows = tasks.spark().read.format("binaryFile").load(path).orderBy("path").collect()
+    return [bytes(row["content"]).decode() for row in rows]
+
+
 def listen() -> dict[str, Any]:
     """Open the door in some executor; its port, and what tasks have in their configuration."""
     spark = tasks.spark()

@@ -86,7 +86,10 @@ def test_a_cold_partition_comes_in_a_bounded_number_of_messages(
 def test_state_is_read_on_executors_of_a_driver_that_runs_no_query(
     child: Callable[..., Child], job: Job
 ) -> None:
-    """Small files from the driver, large ones over tickets to read."""
+    """Small files from the driver, large ones over tickets to read.
+
+    Spark's readers look at state, offsets and commits in tasks; so may any other reader.
+    """
     write_orders(job.folder, files=2)
     with child() as driver:
         driver.start(job.store, master="local-cluster[2,1,1024]", **CONF, **ROCKS)
@@ -95,7 +98,11 @@ def test_state_is_read_on_executors_of_a_driver_that_runs_no_query(
     with child() as reader:
         reader.start(job.store, master="local-cluster[2,1,1024]", **CONF, **ROCKS)
         found = reader.call("tests.cluster.steps:read_state", location=LOCATION)
+        operators = reader.call("tests.cluster.steps:read_metadata", location=LOCATION)
+        commits = reader.call("tests.cluster.steps:read_files", path=f"{LOCATION}/commits")
     assert found == counts_by_sku(job.folder)
+    assert operators == ["stateStoreSave"]
+    assert [text.splitlines()[0] for text in commits] == ["v1", "v1"]
     assert job.chain().recover().head.claim == claim
 
 

@@ -39,9 +39,29 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Files]:
         # What PySpark puts there translates errors of its own JVM only.
         patch.setattr(py4j.java_gateway, "get_return_value", py4j.protocol.get_return_value)
         probe = probes.Probe(driver)
-        yield Files(probe.gateway, probe.conf)
+        yield Files(probe.gateway, probe.conf, below="state/contract")
         probe.close()
 
 
 class TestOnAnExecutor(FilesystemContract):
     """In a JVM that has neither Python nor the store's credentials."""
+
+    def test_an_executor_writes_only_state(self, files: Files) -> None:
+        """Whatever it does; everything else of a checkpoint is the driver's."""
+        state = files.root
+        files.write("mine", b"1")
+        files.root = ROOT
+        try:
+            for attempt in (
+                lambda: files.write("offsets/9", b"v1"),
+                lambda: files.fs.mkdirs(files.path("offsets/9")),
+                lambda: files.fs.delete(files.path("metadata"), False),  # noqa: FBT003 - Java
+                lambda: files.rename("metadata", "state/metadata", overwrite=False),
+                lambda: files.rename("state/contract/mine", "sources/0/7", overwrite=False),
+                lambda: files.write("sources/0/7", bytes(3_000_000)),
+            ):
+                with pytest.raises(py4j.protocol.Py4JJavaError, match="only below state/"):
+                    attempt()
+            assert files.read("metadata").startswith(b"{")
+        finally:
+            files.root = state

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.s3
 
 ROOT = "holdfast:///large"
+STATE = f"{ROOT}/state/0/0"
 MIB = 1 << 20
 PARTED = 200 * MIB
 TICKET_SECONDS = 4
@@ -50,7 +51,7 @@ class Site:
         self.proxy.log.clear()
         self.proxy.script.set(*rules)
         try:
-            return str(self._probe.entry.write(self._probe.conf, f"{ROOT}/{name}", size, 1))
+            return str(self._probe.entry.write(self._probe.conf, f"{STATE}/{name}", size, 1))
         finally:
             self.proxy.script.set()
 
@@ -58,7 +59,7 @@ class Site:
         self.proxy.log.clear()
         self.proxy.script.set(*rules)
         try:
-            return str(self._probe.entry.read(self._probe.conf, f"{ROOT}/{name}"))
+            return str(self._probe.entry.read(self._probe.conf, f"{STATE}/{name}"))
         finally:
             self.proxy.script.set()
 

@@ -16,7 +16,13 @@ from holdfast.spark.bridge import _object
 from holdfast.spark.modes import check_mode, parse_thread
 from holdfast.spark.options import parse_bytes, parse_options
 from holdfast.spark.spool import SpoolRoot
-from holdfast.spark.tickets import PART_BYTES, upload_ticket
+from holdfast.spark.tickets import (
+    FILE_BYTES_MAX,
+    PART_BYTES,
+    PARTS_MAX,
+    part_count,
+    upload_ticket,
+)
 from holdfast.sparkfiles.offsets import parse_offsets
 from holdfast.sparkfiles.paths import needed_at_start
 
@@ -174,6 +180,16 @@ def test_a_size_that_its_hashes_do_not_fit_gets_no_ticket(size: int, hashes: lis
     """An executor says both."""
     with pytest.raises(MisuseError, match="no such size and hashes"):
         upload_ticket(Context(store=MemoryStore(), query="q"), 7, size, hashes, 60)
+
+
+def test_the_largest_file_has_as_many_parts_as_are_signed_at_once() -> None:
+    """Beyond 16 GiB, the parts grow; beyond the limit there is no ticket."""
+    context = Context(store=MemoryStore(), query="q")
+    hashes = ["ab" * 32] * (1 + PARTS_MAX)
+    assert part_count(PARTS_MAX * PART_BYTES) == part_count(FILE_BYTES_MAX) == PARTS_MAX
+    assert upload_ticket(context, 7, FILE_BYTES_MAX, hashes, 60).kind == "none"
+    with pytest.raises(MisuseError, match=f"limit=`{FILE_BYTES_MAX}`"):
+        upload_ticket(context, 7, FILE_BYTES_MAX + 1, hashes, 60)
 
 
 @pytest.mark.parametrize("text", ["4096", "x y z", f"4096 {'ab' * 31} key", f"-1 {'ab' * 32} key"])

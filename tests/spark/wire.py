@@ -37,8 +37,8 @@ def message(kind: int, path: str, *fields: bytes, store: str = "") -> bytes:
     return head + text(store) + text(path) + b"".join(fields)
 
 
-class Desk:
-    """The driver's desk; `ask` waits as an executor does."""
+class Requests:
+    """The driver's end; `ask` waits as an executor does."""
 
     def __init__(self, spark: SparkSession) -> None:
         jvm: Any = spark.sparkContext._jvm

@@ -44,14 +44,14 @@ public final class Bridge {
 
   /** How many messages of executors of each kind this driver has answered. */
   public static String messages() {
-    Desk desk = Registry.desk();
-    return desk == null ? "{}" : desk.counts().toString();
+    ExecutorRequests requests = Registry.requests();
+    return requests == null ? "{}" : requests.counts().toString();
   }
 
   /** Answer a message as one of an executor is answered; for tests that send strange ones. */
   public static byte[] answer(byte[] message) {
-    Desk desk = Registry.desk();
-    return desk == null ? new byte[0] : desk.answer(message);
+    ExecutorRequests requests = Registry.requests();
+    return requests == null ? new byte[0] : requests.answer(message);
   }
 
   /** Python ends, and is not to be called any more. */

@@ -76,7 +76,7 @@ final class Driver implements Namespace {
     enter(query);
     String path = at.below(query.root.path);
     if (!path.isEmpty()) {
-      query.mkdirs(path, writer);
+      query.mkdirs(writable(path), writer);
     }
   }
 
@@ -84,7 +84,7 @@ final class Driver implements Namespace {
   public void publish(Location at, Content content, boolean overwrite, long writer)
       throws IOException {
     Query query = written(at);
-    query.publish(at.below(query.root.path), content, overwrite, writer);
+    query.publish(writable(at.below(query.root.path)), content, overwrite, writer);
   }
 
   @Override
@@ -95,19 +95,22 @@ final class Driver implements Namespace {
       throw new IOException("a file stays in its query: " + from + " to " + to);
     }
     String root = query.root.path;
-    query.rename(from.below(root), to.below(root), overwrite, writer);
+    query.rename(writable(from.below(root)), writable(to.below(root)), overwrite, writer);
   }
 
   @Override
   public boolean delete(Location at, boolean recursive, long writer) throws IOException {
     Query query = shown(at, false);
-    return query != null && query.delete(at.below(query.root.path), recursive, writer);
+    return query != null
+        && query.delete(writable(at.below(query.root.path)), recursive, writer);
   }
 
   @Override
   public Ticket sign(Location at, long size, String sha256s, String begun, long writer)
       throws IOException {
-    return written(at).sign(size, sha256s, begun, writer);
+    Query query = written(at);
+    writable(at.below(query.root.path));
+    return query.sign(size, sha256s, begun, writer);
   }
 
   @Override
@@ -160,6 +163,11 @@ final class Driver implements Namespace {
       query.close();
     }
     queries.clear();
+  }
+
+  /** A path in a query; in local mode, tasks run in this process, under the executors' rule. */
+  private static String writable(String path) throws IOException {
+    return Threads.isTask() ? Location.requireState(path) : path;
   }
 
   /** The query to write into: it was started here. */

@@ -9,7 +9,7 @@ import org.apache.spark.api.plugin.PluginContext;
 
 /** The driver's part: called by Spark while a context starts and stops. */
 final class HoldfastDriverPlugin implements DriverPlugin {
-  private Desk desk;
+  private ExecutorRequests requests;
 
   /**
    * Announce the filesystem. The context's own configuration is used, because a services file is
@@ -23,24 +23,24 @@ final class HoldfastDriverPlugin implements DriverPlugin {
     conf.set("fs.AbstractFileSystem.holdfast.impl", HoldfastFs.class.getName());
     conf.setBoolean("fs.holdfast.impl.disable.cache", true);
     Driver driver = new Driver(conf, plugin.metricRegistry());
-    desk = new Desk(driver);
+    requests = new ExecutorRequests(driver);
     Registry.set(driver);
-    Registry.set(desk);
+    Registry.set(requests);
     return Collections.emptyMap();
   }
 
   /** On the one thread that serves all executors. */
   @Override
   public Object receive(Object message) {
-    return desk.answer(message);
+    return requests.answer(message);
   }
 
   @Override
   public void shutdown() {
     Driver driver = Registry.driver();
     Registry.set((Driver) null);
-    Registry.set((Desk) null);
-    desk.close();
+    Registry.set((ExecutorRequests) null);
+    requests.close();
     if (driver != null) {
       driver.close();
     }

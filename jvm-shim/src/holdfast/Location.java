@@ -92,6 +92,18 @@ final class Location {
     return checked(path);
   }
 
+  /**
+   * The path itself, if a task may write there: executors, and tasks in the driver's process.
+   *
+   * @throws IOException where it is not below {@code state/}, which is all that Spark's tasks write
+   */
+  static String requireState(String path) throws IOException {
+    if (!path.startsWith("state/")) {
+      throw new HoldfastException("MisuseError: a task writes only below state/, not to " + path);
+    }
+    return path;
+  }
+
   private static String bare(String path) {
     int from = 0;
     int to = path.length();

@@ -10,7 +10,8 @@ import java.io.IOException;
  * longer than one lasts. A server that refuses one often hangs up before it says so.
  */
 final class Parts {
-  private static final long BYTES = 64L << 20;
+  private static final long BYTES_MIN = 64L << 20;
+  private static final int COUNT_MAX = 256;
   private static final int TRIES = 5;
   private static final long FIRST_WAIT_MS = 200;
 
@@ -29,12 +30,17 @@ final class Parts {
    * tables a little above 64 MiB, and each is one request, not four.
    */
   static int count(long size) {
-    return (int) Math.max(1, size / BYTES);
+    return (int) Math.max(1, size / bytes(size));
   }
 
   /** Where a part of a file of this size ends, and the next one begins. */
   static long end(int part, long size) {
-    return part + 1 < count(size) ? (part + 1) * BYTES : size;
+    return part + 1 < count(size) ? (part + 1) * bytes(size) : size;
+  }
+
+  /** The size of each part but the last; {@code tickets.py} has the same rule. */
+  private static long bytes(long size) {
+    return Math.max(BYTES_MIN, (size + COUNT_MAX - 1) / COUNT_MAX);
   }
 
   /** Send them all; returns the store's tags for them, separated by spaces. */
@@ -47,7 +53,7 @@ final class Parts {
   }
 
   private String sent(int part) throws IOException {
-    long from = part * BYTES;
+    long from = part * bytes(ticket.size);
     long size = end(part, ticket.size) - from;
     for (int attempt = 1; ; attempt++) {
       try {

@@ -14,8 +14,6 @@ import java.util.Map;
  * given tickets to read it, and could have a manifest name what nobody has written.
  */
 final class Permits {
-  private static final int HELD_MAX = 100_000; // of uploads that failed, the oldest are forgotten
-
   private final long lastMs;
   private final Map<String, Permit> held = new LinkedHashMap<>(); // the oldest first
 
@@ -26,10 +24,17 @@ final class Permits {
   synchronized void add(Ticket ticket) {
     held.remove(ticket.key); // one that is signed anew is the youngest again
     held.put(ticket.key, new Permit(ticket));
-    Iterator<String> oldest = held.keySet().iterator();
-    if (held.size() > HELD_MAX) {
-      oldest.next();
-      oldest.remove();
+  }
+
+  /**
+   * Refuse one more upload where too many are open. Those that failed count until their permit is
+   * withdrawn.
+   *
+   * @param begun the key of an upload that is signed again, else ""
+   */
+  synchronized void requireRoom(String begun) throws IOException {
+    if (begun.isEmpty()) {
+      Limits.require("uploads of a query", held.size() + 1L, Limits.UPLOADS_MAX);
     }
   }
 

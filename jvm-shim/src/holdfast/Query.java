@@ -99,6 +99,7 @@ final class Query {
   /** Ask Python to sign the upload of a file that is too large for the driver. */
   Ticket sign(long size, String sha256s, String begun, long by) throws IOException {
     requireWriter(by);
+    permits.requireRoom(begun);
     Ticket ticket = new Ticket(python.sign(root.key(), claim, size, sha256s, begun));
     if (!ticket.isNone()) {
       permits.add(ticket);

@@ -15,7 +15,7 @@ final class Registry {
 
   private static volatile Driver driver;
   private static volatile Executor executor;
-  private static volatile Desk desk;
+  private static volatile ExecutorRequests requests;
 
   private Registry() {}
 
@@ -27,12 +27,12 @@ final class Registry {
     return driver;
   }
 
-  static void set(Desk now) {
-    desk = now;
+  static void set(ExecutorRequests now) {
+    requests = now;
   }
 
-  static Desk desk() {
-    return desk;
+  static ExecutorRequests requests() {
+    return requests;
   }
 
   static void set(Executor now) {

@@ -37,9 +37,6 @@ final class Wire {
   static final byte NOT_DIRECTORY = 6;
   static final byte ERROR = 7;
 
-  private static final int TEXT_BYTES_MAX = 1 << 20;
-  private static final int BODY_BYTES_MAX = 1 << 30;
-
   private static final String[] NAMES = {
     "none", "stat", "list", "open", "mkdirs", "publish", "rename", "delete", "sign", "settings",
     "loaded", "finish"
@@ -124,7 +121,7 @@ final class Wire {
     boolean flag() throws IOException {
       byte value = octet();
       if (value != 0 && value != 1) {
-        throw new IOException("a message has a flag that is none");
+        throw new IOException("a message has an invalid flag");
       }
       return value == 1;
     }
@@ -134,11 +131,11 @@ final class Wire {
     }
 
     String text() throws IOException {
-      return new String(sized(TEXT_BYTES_MAX), StandardCharsets.UTF_8);
+      return new String(sized(Limits.TEXT_BYTES_MAX), StandardCharsets.UTF_8);
     }
 
     byte[] body() throws IOException {
-      return sized(BODY_BYTES_MAX);
+      return sized(Integer.MAX_VALUE); // no longer than the message, which is limited
     }
 
     Entry entry() throws IOException {

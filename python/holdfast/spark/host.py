@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from holdfast.clock import SYSTEM_CLOCK, Clock
 from holdfast.errors import ConfigError, FencedError, HoldfastError, MisuseError, NotFoundError
 from holdfast.ids import Writer
-from holdfast.objectstore import Meter, parted_of
+from holdfast.objectstore import Meter
 from holdfast.spark.background import Background
 from holdfast.spark.modes import check_mode, parse_thread
 from holdfast.spark.run import Described, Parts, Run
@@ -22,7 +22,7 @@ from holdfast.spark.sinkstate import Sinks
 from holdfast.spark.spool import SpoolRoot
 from holdfast.spark.status import Record, Status, figures_text, recovery_text
 from holdfast.spark.stores import Stores
-from holdfast.spark.tickets import Ticket, download_ticket, renewed_ticket, upload_ticket
+from holdfast.spark.tickets import Ticket, download_ticket
 from holdfast.spark.views import View, Views
 from holdfast.sparkfiles.paths import RESERVED
 
@@ -245,28 +245,13 @@ class Host:
         """Permit the upload of one file, of exactly these bytes, under a key of its own.
 
         `sha256s`: the whole file's hash, then those of its parts if it is sent in parts.
-        `begun`: the key of an upload in parts that takes longer than its permission lasted.
+        `begun`: the key of an upload in parts whose presigned URLs have expired.
         """
-        run = self._run(key, claim)
-        context, seconds = run.parts.chain.context, self.options.ticket_seconds
-        if begun:
-            return renewed_ticket(context, run.uploads.get(begun), size, sha256s, seconds)
-        ticket = upload_ticket(context, claim, size, sha256s, seconds)
-        requests = 1 if ticket.upload is None else len(ticket.upload.parts) + 2  # begun, finished
-        run.parts.meter.add("put", count=requests, sent=size)
-        if ticket.upload is not None:
-            run.uploads[ticket.key] = ticket
-        return ticket
+        return self._run(key, claim).sign(size, sha256s, begun, seconds=self.options.ticket_seconds)
 
     def finish(self, key: str, claim: int, upload_key: str, etags: list[str]) -> None:
         """All parts of an upload were sent: make one object of them."""
-        run = self._run(key, claim)
-        begun, parted = run.uploads.get(upload_key), parted_of(run.parts.chain.context.store)
-        upload = None if begun is None else begun.upload
-        if upload is None or parted is None or len(etags) != len(upload.sha256s):
-            raise MisuseError("no such upload was begun here", key=upload_key)
-        parted.finish(upload, etags)
-        run.uploads.pop(upload_key, None)
+        self._run(key, claim).finish(upload_key, etags)
 
     def _download(self, chain: Chain, claim: int, key: str, ref: ObjectRef) -> Ticket:
         if claim > 0:

@@ -12,10 +12,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from holdfast.clock import SYSTEM_CLOCK, Clock
-from holdfast.errors import ConfigMismatchError, FencedError, HoldfastError, MisuseError
+from holdfast.errors import (
+    ConfigMismatchError,
+    FencedError,
+    HoldfastError,
+    MisuseError,
+    UnavailableError,
+)
 from holdfast.objectstore import parted_of
 from holdfast.spark.journal import Pending
 from holdfast.spark.status import Record, Status, checkpoint_text
+from holdfast.spark.tickets import part_count, renewed_ticket, upload_ticket
 from holdfast.sparkfiles.offsets import parse_offsets
 from holdfast.sparkfiles.paths import is_driver_side, offsets_path
 
@@ -31,6 +38,7 @@ if TYPE_CHECKING:
     from holdfast.spark.spool import SpoolDirectory
     from holdfast.spark.tickets import Ticket
 
+UPLOADS_OPEN_MAX = 1_000  # each may hold gigabytes of parts that the store bills
 _LOG = logging.getLogger("holdfast")
 
 
@@ -137,6 +145,44 @@ class Run:
         self._left |= self._pending.take_left()
         self.parts.sinks.committed(batch)
         return done, self._counted(done, clock.monotonic() - started)
+
+    def sign(self, size: int, sha256s: list[str], begun: str, *, seconds: int) -> Ticket:
+        """A ticket for one upload, or for one that was begun, with fresh presigned URLs.
+
+        Raises:
+            MisuseError: these are not the size and hashes of a file, or of the upload.
+            UnavailableError: too many uploads in parts are open.
+        """
+        context = self.parts.chain.context
+        if begun:
+            return renewed_ticket(context, self.uploads.get(begun), size, sha256s, seconds)
+        if part_count(size) > 1 and len(self.uploads) >= UPLOADS_OPEN_MAX:
+            raise UnavailableError(
+                "too many uploads in parts are open",
+                hint="those that failed are aborted two hours after their tickets have expired",
+                query=self.query,
+                limit=UPLOADS_OPEN_MAX,
+            )
+        ticket = upload_ticket(context, self.status.claim, size, sha256s, seconds)
+        requests = 1 if ticket.upload is None else len(ticket.upload.parts) + 2  # begun, finished
+        self.parts.meter.add("put", count=requests, sent=size)
+        if ticket.upload is not None:  # its presigned URLs are of no use here
+            self.uploads[ticket.key] = replace(ticket, upload=replace(ticket.upload, parts=()))
+        return ticket
+
+    def finish(self, key: str, etags: list[str]) -> None:
+        """Make one object of the parts that were sent.
+
+        Raises:
+            MisuseError: no such upload was begun, or not with so many parts.
+            StoreError, UnavailableError: the store did not put them together.
+        """
+        begun, parted = self.uploads.get(key), parted_of(self.parts.chain.context.store)
+        upload = None if begun is None else begun.upload
+        if upload is None or parted is None or len(etags) != len(upload.sha256s):
+            raise MisuseError("no such upload was begun here", key=key)
+        parted.finish(upload, etags)
+        self.uploads.pop(key, None)
 
     def is_retention_due(self) -> bool:
         """After the first full manifest, and every second one: it takes six requests."""

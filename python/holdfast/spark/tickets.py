@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from holdfast.errors import MisuseError
 from holdfast.objectstore import LocalStore, innermost, parted_of
-from holdfast.settings import MIB
+from holdfast.settings import GIB, MIB
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,17 +19,18 @@ if TYPE_CHECKING:
 
 Kind: TypeAlias = Literal["http", "parts", "file", "none"]
 PART_BYTES = 64 * MIB
+PARTS_MAX = 256  # signing a part costs the driver about a millisecond
+FILE_BYTES_MAX = PARTS_MAX * 5 * GIB // 2  # S3 takes parts of 5 GiB; the last may be twice as long
 _SHA256 = re.compile("[0-9a-f]{64}")
-_SIZE_MAX = 10_000 * PART_BYTES  # S3 takes so many parts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ticket:
     """An HTTP request that is signed for one key, or a path on a disk that all machines share.
 
-    `parts`: one request for each part of `PART_BYTES`, the last one with the rest; who has sent
-    them all asks the driver to finish. `none`: this store takes a large file only through the
-    driver.
+    `parts`: one request for each part, the last one with the rest; an executor that has sent them
+    all asks the driver to finish. `none`: this store takes a large file only through the driver.
+    A reader compares the SHA-256 where `crc32` is None, else the CRC-32.
     """
 
     kind: Kind
@@ -102,10 +103,21 @@ def renewed_ticket(
     return replace(begun, upload=parted.renew(begun.upload, expires_s=seconds))
 
 
+def part_count(size: int) -> int:
+    """How many parts a file of this size is sent in; `Parts.java` has the same rule.
+
+    The last part takes what is left over.
+    """
+    part_bytes = max(PART_BYTES, -(-size // PARTS_MAX))
+    return max(1, size // part_bytes)
+
+
 def _check(size: int, sha256s: Sequence[str]) -> None:
-    """Executors say both, and nothing that they say is believed unread."""
-    parts = size // PART_BYTES  # the last one takes what is left over: `Parts.java`
-    right = 0 < size <= _SIZE_MAX and len(sha256s) == (1 if parts <= 1 else 1 + parts)
+    """Executors name both, and nothing that they name is trusted."""
+    if size > FILE_BYTES_MAX:
+        raise MisuseError("a large file is above the limit", size=size, limit=FILE_BYTES_MAX)
+    parts = part_count(size)
+    right = size > 0 and len(sha256s) == (1 if parts == 1 else 1 + parts)
     if not right or not all(_SHA256.fullmatch(each) for each in sha256s):
         raise MisuseError("a large file has no such size and hashes", size=size, count=len(sha256s))
 

@@ -1,11 +1,9 @@
 package holdfast;
 
 import com.codahale.metrics.MetricRegistry;
-import java.io.File;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -17,7 +15,6 @@ import org.apache.spark.api.plugin.PluginContext;
 /** Schedules that only threads at the wrong moment bring about, one after the other; no Spark runs. */
 final class Schedules {
   private static final Location ROOT = new Location("", "orders");
-  private static final int FILE_BYTES = 1 << 18;
   private static final String DELTA = "state/0/0/1.delta";
 
   private final FakePython python = new FakePython();
@@ -104,7 +101,7 @@ final class Schedules {
   /** An executor lists a batch that runs; then another attempt writes the file that is committed. */
   private String attemptThatWasReplaced() throws Exception {
     Query query = FakeStreamingQueryManager.start(driver);
-    Executor executor = new Executor(contextOf(new Desk(driver)));
+    Executor executor = new Executor(contextOf(new ExecutorRequests(driver)));
     query.publish("offsets/0", content("v1"), false, query.writer);
     query.publish(DELTA, content("attempt A"), true, query.writer);
     executor.list(ROOT.child("state/0/0"));
@@ -195,13 +192,13 @@ final class Schedules {
     return python.journal.contains("g\t" + object.key + "\n") ? "left behind" : "not told";
   }
 
-  private static PluginContext contextOf(Desk desk) {
+  private static PluginContext contextOf(ExecutorRequests requests) {
     return (PluginContext)
         Proxy.newProxyInstance(
             Schedules.class.getClassLoader(),
             new Class<?>[] {PluginContext.class},
             (proxy, method, values) ->
-                method.getName().equals("ask") ? desk.answer(values[0]) : null);
+                method.getName().equals("ask") ? requests.answer(values[0]) : null);
   }
 
   private static Content content(String text) {
@@ -211,102 +208,5 @@ final class Schedules {
 
   private static void say(String schedule, String outcome) {
     System.out.println(schedule + ": " + outcome);
-  }
-
-  /** On the stack of a start, as Spark's own class of such a name is. */
-  private static final class FakeStreamingQueryManager {
-    static Query start(Driver driver) throws IOException {
-      driver.mkdirs(ROOT, 0);
-      return driver.inMemory(ROOT);
-    }
-  }
-
-  /** Says yes to everything, and counts claims. */
-  private static final class FakePython implements PythonSide {
-    volatile boolean failing;
-    volatile CountDownLatch asked;
-    volatile CountDownLatch answered;
-    private long claim = 10;
-    private long views;
-    volatile int files;
-    volatile String journal = "";
-    volatile String kind = "http";
-    private final AtomicInteger drawn = new AtomicInteger();
-    private volatile File directory;
-
-    @Override
-    public String recover(
-        String secret, String store, String path, boolean start, long known) {
-      try {
-        directory = Files.createTempDirectory("holdfast-schedules-").toFile();
-        StringBuilder catalog = new StringBuilder();
-        for (int file = 0; file < files; file++) {
-          catalog.append("state/").append(file).append("\t").append(FILE_BYTES).append("\t1\t-1\n");
-        }
-        write("catalog", catalog.toString().getBytes(StandardCharsets.UTF_8));
-        String number = start ? "" + ++claim : "-" + ++views;
-        if (!start && asked != null) {
-          asked.countDown();
-          answered.await();
-        }
-        return "ok\norders\n" + number + "\n1\n" + directory + "\ncatalog\n\ntext";
-      } catch (IOException | InterruptedException error) {
-        throw new IllegalStateException(error);
-      }
-    }
-
-    @Override
-    public String begin(
-        String secret, String query, long by, String execution, String trigger, String thread) {
-      return "ok";
-    }
-
-    @Override
-    public String intent(String secret, String query, long by, long batch, String journal) {
-      return "ok";
-    }
-
-    @Override
-    public String commit(String secret, String query, long by, long batch, String journal) {
-      if (failing) {
-        throw new OutOfMemoryError("on purpose");
-      }
-      this.journal = journal;
-      return "ok\ntext\ncheckpoint=1";
-    }
-
-    @Override
-    public String fetch(String secret, String query, long by, String path, String known) {
-      byte[] bytes = new byte[FILE_BYTES];
-      bytes[0] = Byte.parseByte(path.substring("state/".length()));
-      String segment = "pack-" + drawn.incrementAndGet();
-      try {
-        write(segment, bytes);
-      } catch (IOException error) {
-        throw new IllegalStateException(error);
-      }
-      return "ok\n" + segment + "\n" + path + "\t1\t0";
-    }
-
-    @Override
-    public String sign(
-        String secret, String query, long by, long size, String hashes, String begun) {
-      String key = "files/" + drawn.incrementAndGet();
-      return "ok\n" + kind + "\n" + key + "\n" + size + "\n" + hashes + "\n-1\naddress\n";
-    }
-
-    @Override
-    public String finish(String secret, String query, long by, String key, String etags) {
-      return "ok";
-    }
-
-    private void write(String name, byte[] bytes) throws IOException {
-      Files.write(new File(directory, name).toPath(), bytes);
-    }
-
-    @Override
-    public String end(String secret, String query, long by) {
-      return "ok\ntext";
-    }
   }
 }
