@@ -25,6 +25,7 @@ I64_MAX = 2**63 - 1
         ("spool.maxBytes", str(I64_MAX + 1)),
         ("prefetchBytes", f"{2**23}t"),
         ("validate", "yes"),
+        ("verifyReads", "md5"),
     ],
 )
 def test_a_value_that_cannot_be_is_refused_by_name(name: str, text: str) -> None:

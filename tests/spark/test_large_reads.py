@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -52,3 +53,35 @@ def test_bytes_that_were_not_written_are_not_read(
     with pytest.raises(Exception, match="CorruptionError: an object is not") as refused:
         read(spark)
     assert ("CRC-32" if with_crc32 else "SHA-256") in str(refused.value)
+
+
+def forged(size: int, crc32: int) -> bytes:
+    """Other bytes of this size that have this CRC-32: the last four make up for the rest."""
+    table = [zlib.crc32(bytes([each]), 0xFFFFFFFF) ^ 0xFFFFFFFF for each in range(256)]
+    by_high_byte = {entry >> 24: each for each, entry in enumerate(table)}
+    body = b"forged " + bytes(size - 11)
+    state = crc32 ^ 0xFFFFFFFF
+    for _ in range(4):
+        index = by_high_byte[state >> 24]
+        state = (state ^ table[index]) << 8 & 0xFFFFFFFF | index
+    state ^= zlib.crc32(body) ^ 0xFFFFFFFF
+    return body + state.to_bytes(4, "little")
+
+
+def test_an_object_that_was_replaced_is_found_by_its_sha256(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Whoever may write to the bucket can forge a CRC-32; the setting adds SHA-256."""
+    store = holdfast.open_store((tmp_path / "store").as_uri())
+    key = commit(store, with_crc32=True)
+    other = forged(len(BODY), zlib.crc32(BODY))
+    assert (len(other), zlib.crc32(other)) == (len(BODY), zlib.crc32(BODY))
+    store.put(key, other)
+    assert read(spark) == other
+    spark.conf.set("spark.holdfast.verifyReads", "sha256")
+    holdfast.enable(spark)
+    with pytest.raises(Exception, match="CorruptionError: an object is not") as refused:
+        read(spark)
+    assert "SHA-256" in str(refused.value)
+    store.put(key, BODY)
+    assert read(spark) == BODY

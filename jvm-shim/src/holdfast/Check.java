@@ -3,10 +3,10 @@ package holdfast;
 import java.util.zip.CRC32;
 
 /**
- * Whether bytes from the store are those that were written: by their CRC-32, which costs nothing,
- * or by their SHA-256 where a manifest has no other.
+ * Compares the bytes of a large file with what a ticket says was written: by CRC-32, or by SHA-256
+ * where the ticket has no CRC-32. Python decides which ({@code spark.holdfast.verifyReads}).
  *
- * <p>The store has compared the SHA-256 when it took them, and {@code holdfast validate} does.
+ * <p>CRC-32 costs next to nothing and finds damage, not an object that someone replaced on purpose.
  */
 final class Check {
   final String expected;

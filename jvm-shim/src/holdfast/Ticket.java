@@ -7,7 +7,7 @@ import java.util.Map;
 /**
  * Permission to move one object of known size and hash: an HTTP request that the driver signed, or
  * a path on a shared disk. Fields of the answer: kind ({@code http}, {@code parts}, {@code file},
- * {@code none}), key, size, SHA-256, CRC-32 (-1: not known), address, staging path; then {@code
+ * {@code none}), key, size, SHA-256, CRC-32 (-1: the SHA-256 is compared), address, staging path; then {@code
  * name: value} headers, or of {@code parts} a line for each part: its address and headers,
  * tab-separated.
  */

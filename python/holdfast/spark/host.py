@@ -256,7 +256,9 @@ class Host:
     def _download(self, chain: Chain, claim: int, key: str, ref: ObjectRef) -> Ticket:
         if claim > 0:
             self._run(key, claim).parts.meter.add("get", received=ref.size)
-        return download_ticket(chain.context, ref, self.options.ticket_seconds)
+        return download_ticket(
+            chain.context, ref, self.options.ticket_seconds, verify=self.options.verify_reads
+        )
 
     def end(self, key: str, claim: int) -> str:
         """The run has ended: the hint is written, and the claim let go."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from holdfast.errors import ConfigError
 from holdfast.manifest.fields import I64_MAX
@@ -14,12 +14,14 @@ from holdfast.settings import KIB, MIB, PRESIGN_SECONDS_MAX, ChainSettings, Retr
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+Checksum: TypeAlias = Literal["crc32", "sha256"]
 PREFIX = "spark.holdfast."
 STORE = f"{PREFIX}store"
 _STORE_NAME = re.compile(r"[a-z0-9-]+")
 _BYTES = re.compile(r"(\d+)\s*([kmgt]?)(?:i?b)?", flags=re.IGNORECASE)
 _UNITS = {"": 1, "k": KIB, "m": MIB, "g": 1024 * MIB, "t": 1024 * 1024 * MIB}
 _WORDS = {"true": True, "false": False}
+_CHECKSUMS: dict[str, Checksum] = {"crc32": "crc32", "sha256": "sha256"}
 
 
 def parse_bytes(text: str) -> int:
@@ -32,6 +34,10 @@ def parse_bytes(text: str) -> int:
 
 def parse_bool(text: str) -> bool:
     return _WORDS[text.strip().lower()]
+
+
+def parse_checksum(text: str) -> Checksum:
+    return _CHECKSUMS[text.strip().lower()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +106,13 @@ KEYS = (
         meaning="whether a start reads and hashes every object of the checkpoint it goes on from",
     ),
     Key(
+        name="verifyReads",
+        default="crc32",
+        parse=parse_checksum,
+        meaning="checksum that a task compares when it reads a large file: `crc32` finds damage, "
+        "`sha256` also finds an object that was replaced, and costs more CPU",
+    ),
+    Key(
         name="retryAttempts",
         default="7",
         parse=int,
@@ -134,6 +147,7 @@ class Options:
     ticket_seconds: int = 300
     prefetch_bytes: int = 256 * MIB
     validate: bool = False
+    verify_reads: Checksum = "crc32"
     spool_dir: str = ""
     spool_bytes_max: int = 1024 * MIB
 
@@ -185,6 +199,7 @@ def parse_options(conf: Mapping[str, str]) -> Options:
         ticket_seconds=given["ticketSeconds"],
         prefetch_bytes=given["prefetchBytes"],
         validate=given["validate"],
+        verify_reads=given["verifyReads"],
         spool_dir=given["spool.dir"],
         spool_bytes_max=given["spool.maxBytes"],
     )

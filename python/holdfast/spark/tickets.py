@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from holdfast.chain.context import Context
     from holdfast.manifest import ObjectRef
     from holdfast.objectstore import PartedUpload
+    from holdfast.spark.options import Checksum
 
 Kind: TypeAlias = Literal["http", "parts", "file", "none"]
 PART_BYTES = 64 * MIB
@@ -122,8 +123,15 @@ def _check(size: int, sha256s: Sequence[str]) -> None:
         raise MisuseError("a large file has no such size and hashes", size=size, count=len(sha256s))
 
 
-def download_ticket(context: Context, ref: ObjectRef, seconds: int) -> Ticket:
-    """For an object that a manifest names."""
+def download_ticket(
+    context: Context, ref: ObjectRef, seconds: int, *, verify: Checksum = "crc32"
+) -> Ticket:
+    """For an object that a manifest names; the reader compares its size and this checksum.
+
+    CRC-32 finds damage in transit and at rest. SHA-256 also finds an object that someone with
+    write access to the bucket has replaced, unless the manifests were rewritten, too. A manifest
+    of an earlier version has no CRC-32; then SHA-256 is compared.
+    """
     key = context.key_of(ref.key)
     local = innermost(context.store)
     if isinstance(local, LocalStore):
@@ -137,7 +145,7 @@ def download_ticket(context: Context, ref: ObjectRef, seconds: int) -> Ticket:
         key=ref.key,
         size=ref.size,
         sha256=ref.sha256,
-        crc32=ref.crc32,
+        crc32=ref.crc32 if verify == "crc32" else None,
         address=address,
         headers=headers,
     )
