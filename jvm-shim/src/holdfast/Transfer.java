@@ -5,6 +5,7 @@ import java.io.FileInputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InterruptedIOException;
 import java.io.OutputStream;
 import java.io.RandomAccessFile;
 import java.net.HttpURLConnection;
@@ -20,7 +21,8 @@ import java.util.Map;
 /**
  * Moves large files between this machine's disk and the store, streamed, as a ticket allows.
  *
- * <p>Killed in the middle → an object that no manifest names, which retention collects.
+ * <p>Killed in the middle → an object that no manifest names, which retention collects. A server
+ * that stalls or drips bytes → the attempt fails, and is tried again: see {@link Attempt}.
  */
 final class Transfer {
   private static final int BUFFER_BYTES = 1 << 20;
@@ -36,21 +38,33 @@ final class Transfer {
    * before the ticket was signed. Returns the store's tag for it.
    */
   static String upload(File file, long from, Ticket ticket) throws IOException {
+    return upload(file, from, ticket, Attempt.Pace.USUAL);
+  }
+
+  static String upload(File file, long from, Ticket ticket, Attempt.Pace pace)
+      throws IOException {
     if (ticket.isFile()) {
       place(file, ticket);
       return "";
     }
+    Attempt attempt = new Attempt(ticket.key, pace);
+    return attempt.run(() -> sent(file, from, ticket, attempt));
+  }
+
+  private static String sent(File file, long from, Ticket ticket, Attempt attempt)
+      throws IOException {
     try {
-      return put(file, from, ticket);
-    } catch (HoldfastException told) {
-      throw told;
+      return put(file, from, ticket, attempt);
+    } catch (HoldfastException ours) {
+      throw ours;
     } catch (IOException broken) {
       throw unreached(ticket, broken);
     }
   }
 
-  private static String put(File file, long from, Ticket ticket) throws IOException {
-    HttpURLConnection request = connect(ticket, "PUT");
+  private static String put(File file, long from, Ticket ticket, Attempt attempt)
+      throws IOException {
+    HttpURLConnection request = connect(ticket, "PUT", attempt);
     request.setDoOutput(true);
     request.setFixedLengthStreamingMode(ticket.size);
     try (RandomAccessFile in = new RandomAccessFile(file, "r");
@@ -63,12 +77,13 @@ final class Transfer {
           throw new IOException("a file got shorter while it was sent: " + file);
         }
         out.write(buffer, 0, count);
+        attempt.sent(count);
         left -= count;
       }
     }
     require(request, ticket);
     String tag = request.getHeaderField("ETag");
-    if (tag == null || tag.isEmpty()) { // S3 tells some errors in the body of a 200
+    if (tag == null || tag.isEmpty()) { // S3 reports some errors in the body of a 200
       throw new HoldfastException(
           "UnavailableError: the store does not confirm a large file: " + ticket.key);
     }
@@ -80,10 +95,14 @@ final class Transfer {
    * at the next try is tried again, with a fresh ticket.
    */
   static void download(Source source, File file) throws IOException {
+    download(source, file, Attempt.Pace.USUAL);
+  }
+
+  static void download(Source source, File file, Attempt.Pace pace) throws IOException {
     Source from = source;
     for (int attempt = 1; ; attempt++) {
       try {
-        get(from.ticket, file);
+        get(from.ticket, file, pace);
         return;
       } catch (UnavailableException error) {
         if (attempt == TRIES) {
@@ -96,19 +115,17 @@ final class Transfer {
     }
   }
 
-  private static void get(Ticket ticket, File file) throws IOException {
+  static void get(Ticket ticket, File file, Attempt.Pace pace) throws IOException {
+    Attempt attempt = new Attempt(ticket.key, pace);
     Check check = new Check(ticket);
-    long received = 0;
-    try (InputStream in = input(ticket);
-        OutputStream out = new FileOutputStream(file)) {
-      byte[] buffer = new byte[BUFFER_BYTES];
-      for (int count = in.read(buffer); count >= 0; count = in.read(buffer)) {
-        out.write(buffer, 0, count);
-        check.add(buffer, count);
-        received += count;
-      }
-    } catch (HoldfastException told) {
-      throw told;
+    long received;
+    try (OutputStream out = new FileOutputStream(file)) { // here: an abandoned attempt opens nothing
+      received =
+          ticket.isFile()
+              ? receive(ticket, out, check, attempt)
+              : attempt.run(() -> receive(ticket, out, check, attempt));
+    } catch (HoldfastException | InterruptedIOException known) {
+      throw known;
     } catch (IOException broken) {
       throw unreached(ticket, broken);
     }
@@ -125,7 +142,26 @@ final class Transfer {
     }
   }
 
-  private static InputStream input(Ticket ticket) throws IOException {
+  /** Write the object's bytes; returns how many there were. */
+  private static long receive(Ticket ticket, OutputStream out, Check check, Attempt attempt)
+      throws IOException {
+    long received = 0;
+    try (InputStream in = input(ticket, attempt)) {
+      byte[] buffer = new byte[BUFFER_BYTES];
+      for (int count = in.read(buffer); count >= 0; count = in.read(buffer)) {
+        attempt.received(buffer, count, out);
+        check.add(buffer, count);
+        received += count;
+      }
+      return received;
+    } catch (HoldfastException ours) {
+      throw ours;
+    } catch (IOException broken) {
+      throw unreached(ticket, broken);
+    }
+  }
+
+  private static InputStream input(Ticket ticket, Attempt attempt) throws IOException {
     if (ticket.isFile()) {
       File object = new File(ticket.address);
       if (!object.exists()) { // never FileNotFoundException, which is "absent" to Spark
@@ -133,13 +169,15 @@ final class Transfer {
       }
       return new FileInputStream(object);
     }
-    HttpURLConnection request = connect(ticket, "GET");
+    HttpURLConnection request = connect(ticket, "GET", attempt);
     require(request, ticket);
     return request.getInputStream();
   }
 
-  private static HttpURLConnection connect(Ticket ticket, String method) throws IOException {
+  private static HttpURLConnection connect(Ticket ticket, String method, Attempt attempt)
+      throws IOException {
     HttpURLConnection request = (HttpURLConnection) new URL(ticket.address).openConnection();
+    attempt.uses(request);
     request.setRequestMethod(method);
     request.setConnectTimeout(CONNECT_MS);
     request.setReadTimeout(READ_MS);
