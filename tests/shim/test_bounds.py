@@ -32,6 +32,7 @@ OUTCOMES = {
     "the next reply": "ok",
     "a request while all threads work": "ask again",
     "the same request later": "ok",
+    "a request after the end": "MisuseError: the Spark context was stopped",
     "answered while Python hangs": "40 of 40",
     "a message of another class": "7",
 }

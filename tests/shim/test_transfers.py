@@ -1,4 +1,4 @@
-"""A store that stalls does not hold a task for ever: each attempt must move so many bytes."""
+"""A store that stalls holds no task without bound: each attempt must move so many bytes."""
 
 from __future__ import annotations
 

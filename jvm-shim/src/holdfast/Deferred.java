@@ -81,6 +81,9 @@ final class Deferred {
     try {
       threads.execute(made.task);
     } catch (RejectedExecutionException busy) {
+      if (threads.isShutdown()) {
+        throw new HoldfastException("MisuseError: the Spark context was stopped");
+      }
       return null;
     }
     held.put(nonce, made);

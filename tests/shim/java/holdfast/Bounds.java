@@ -140,6 +140,12 @@ final class Bounds {
     say("a request while all threads work", kind(deferred.answer(200, Answers::done)));
     busy.countDown();
     say("the same request later", fetched(deferred, 200, Answers::done));
+    deferred.close();
+    try {
+      deferred.answer(201, Answers::done);
+    } catch (HoldfastException refused) {
+      say("a request after the end", refused.getMessage());
+    }
   }
 
   /** The thread that serves all executors goes on. */
