@@ -35,6 +35,12 @@ DYNAMIC = {
     "spark.dynamicAllocation.minExecutors": "0",
     "spark.dynamicAllocation.maxExecutors": "2",
 }
+# On a busy machine, a task that waits for 3 s moves to another executor, and Spark's maintenance
+# comes within the test: both list a partition.
+STEADY = {
+    "spark.locality.wait": "10min",
+    "spark.sql.streaming.stateStore.maintenanceInterval": "1h",
+}
 # Not together with DYNAMIC where all are to leave: who is handed the shuffle files of one that
 # goes counts as busy until the next job ends (Spark's ExecutorMonitor), so an idle query keeps it.
 DECOMMISSION = {
@@ -47,7 +53,7 @@ def test_a_state_file_is_one_message(child: Callable[..., Child], job: Job) -> N
     """And a batch in steady state sends nothing else: no stat, no list."""
     write_orders(job.folder, files=3)
     with child() as driver:
-        driver.start(job.store, master="local-cluster[2,1,1024]", **CONF)
+        driver.start(job.store, master="local-cluster[2,1,1024]", **CONF, **STEADY)
         driver.call("start_count", **job.args)
         driver.call("wait_for_batch", location=LOCATION, batch=2)
         before = driver.call("messages")
