@@ -12,7 +12,7 @@ import pytest
 from holdfast.chain.context import Context
 from holdfast.errors import BridgeError, ConfigError, MisuseError
 from holdfast.objectstore import LocalStore, MemoryStore
-from holdfast.spark.bridge import _object
+from holdfast.spark.answers import parse_object_ref
 from holdfast.spark.modes import check_mode, parse_thread
 from holdfast.spark.options import parse_bytes, parse_options
 from holdfast.spark.spool import SpoolRoot
@@ -195,5 +195,5 @@ def test_the_largest_file_has_as_many_parts_as_are_signed_at_once() -> None:
 @pytest.mark.parametrize("text", ["4096", "x y z", f"4096 {'ab' * 31} key", f"-1 {'ab' * 32} key"])
 def test_an_object_that_the_jvm_names_wrongly_is_an_error_of_ours(text: str) -> None:
     """An executor told it: what it told is at fault, not Holdfast."""
-    with pytest.raises(BridgeError, match="names an object that is none"):
-        _object(text)
+    with pytest.raises(BridgeError, match="sent an invalid object"):
+        parse_object_ref(text)

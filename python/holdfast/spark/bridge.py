@@ -2,8 +2,8 @@
 
 Answers are text, one field per line; the first line is `ok`, `absent`, `same`, `ticket` or `error`.
 No Python lock that an answer needs is held while the JVM is called, and no exception crosses: it
-would arrive there without its type. Calls from the JVM carry a secret, because PySpark's callback server accepts
-connections from every process on the host.
+would arrive there without its type. Calls from the JVM carry a secret, because PySpark's callback
+server accepts connections from every process on the host.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import functools
 import hmac
 import logging
-import re
 import secrets
 import threading
 from contextlib import contextmanager
@@ -24,7 +23,7 @@ from pyspark import SparkContext
 from pyspark.java_gateway import ensure_callback_server_started
 
 from holdfast.errors import BridgeError, HoldfastError
-from holdfast.manifest import ObjectRef
+from holdfast.spark.answers import lines, parse_object_ref, recovered_text, ticket_text
 from holdfast.spark.host import Host, Recovered
 from holdfast.spark.plan import PlanNode, StreamSource
 from holdfast.spark.tickets import Ticket
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-    from holdfast.objectstore import Presigned
     from holdfast.spark.listener import StatusListener
 
 JavaError = Py4JJavaError
@@ -46,7 +44,6 @@ _TEXTS = threading.Lock()
 _LISTENERS_MS = 1000
 _SECRET_BYTES = 32
 _PERMIT_SECONDS = 2 * 3600  # beyond its ticket: what an attempt began to send may take its time
-_OBJECT = re.compile(r"([0-9]{1,18}) ([0-9a-f]{64}) ([0-9]{1,10}) (.+)")  # size, hashes, key
 _PLUGIN = "holdfast.HoldfastPlugin"
 _LOG = logging.getLogger("holdfast")
 
@@ -86,10 +83,10 @@ class PythonSide(_Callbacks):
     def recover(self, secret: str, store: str, path: str, start: bool, known: int) -> str:  # noqa: FBT001 - Java's signature
         def answer(host: Host) -> str:
             if start:
-                return _recovered(host.start(store, path))
+                return recovered_text(host.start(store, path))
             found = host.recover(store, path, known=known)
             if isinstance(found, Recovered):
-                return _recovered(found)
+                return recovered_text(found)
             return "absent" if found is None else "same"
 
         return _answer(self, secret, answer)
@@ -112,23 +109,23 @@ class PythonSide(_Callbacks):
 
     def commit(self, secret: str, query: str, claim: int, batch: int, journal: str) -> str:
         def answer(host: Host) -> str:
-            return _lines("ok", *host.commit(query, claim, batch, journal))
+            return lines("ok", *host.commit(query, claim, batch, journal))
 
         return _answer(self, secret, answer)
 
     def fetch(self, secret: str, query: str, claim: int, path: str, known: str) -> str:
         def answer(host: Host) -> str:
-            found = host.fetch(query, claim, path, _object(known))
+            found = host.fetch(query, claim, path, parse_object_ref(known))
             if isinstance(found, Ticket):
-                return _ticket(found)
+                return ticket_text(found)
             files = (f"{name}\t{modified}\t{offset}" for name, modified, offset in found.files)
-            return _lines("ok", found.segment, *files)
+            return lines("ok", found.segment, *files)
 
         return _answer(self, secret, answer)
 
     def sign(self, secret: str, query: str, claim: int, size: int, sha256s: str, begun: str) -> str:
         def answer(host: Host) -> str:
-            return _ticket(host.sign(query, claim, size, sha256s.split(" "), begun))
+            return ticket_text(host.sign(query, claim, size, sha256s.split(" "), begun))
 
         return _answer(self, secret, answer)
 
@@ -140,7 +137,7 @@ class PythonSide(_Callbacks):
         return _answer(self, secret, answer)
 
     def end(self, secret: str, query: str, claim: int) -> str:
-        return _answer(self, secret, lambda host: _lines("ok", host.end(query, claim)))
+        return _answer(self, secret, lambda host: lines("ok", host.end(query, claim)))
 
 
 class _Guard:
@@ -158,10 +155,10 @@ class _Guard:
         try:
             return call(self._host)
         except HoldfastError as error:
-            return _lines("error", f"{type(error).__name__}: {error}")
+            return lines("error", f"{type(error).__name__}: {error}")
         except Exception as error:  # noqa: BLE001 - the JVM has to know, whatever it is
             _LOG.exception("a defect in holdfast")
-            return _lines(
+            return lines(
                 "error", f"BridgeError: a defect in holdfast: {type(error).__name__}: {error}"
             )
 
@@ -176,7 +173,7 @@ class _Guard:
                 "refused a call without the driver's secret: another process on this host "
                 "connects to PySpark's callback server; further ones are refused silently"
             )
-        return _lines("error", "BridgeError: the call does not carry the driver's secret")
+        return lines("error", "BridgeError: the call does not carry the driver's secret")
 
 
 def _answer(side: PythonSide, secret: object, call: Callable[[Host], str]) -> str:
@@ -390,52 +387,3 @@ def _shim(jvm: Any) -> Any:  # noqa: ANN401 - whatever py4j finds there
             "session, or use spark-submit $(holdfast submit-args --store URL)",
         )
     return found
-
-
-def _recovered(found: Recovered) -> str:
-    return _lines(
-        "ok",
-        found.root,
-        found.claim,
-        found.checkpoint,
-        found.directory,
-        found.catalog,
-        found.segment,
-        found.text,
-    )
-
-
-def _ticket(ticket: Ticket) -> str:
-    return _lines(
-        "ticket",
-        ticket.kind,
-        ticket.key,
-        ticket.size,
-        ticket.sha256,
-        -1 if ticket.crc32 is None else ticket.crc32,
-        ticket.address,
-        ticket.staging,
-        *(f"{name}: {value}" for name, value in ticket.headers.items()),
-        *(_part(signed) for signed in (ticket.upload.parts if ticket.upload else ())),
-    )
-
-
-def _part(signed: Presigned) -> str:
-    """A part's put: its address, then its headers, tab-separated."""
-    return "\t".join((signed.url, *(f"{name}: {text}" for name, text in signed.headers.items())))
-
-
-def _object(text: str) -> ObjectRef | None:
-    """The object of a large file that no manifest names yet."""
-    if not text:
-        return None
-    found = _OBJECT.fullmatch(text)
-    if found is None:
-        raise BridgeError("the JVM names an object that is none", hint="report it", object=text)
-    return ObjectRef("file", found[4], int(found[1]), found[2], crc32=int(found[3]))
-
-
-def _lines(word: str, *fields: object) -> str:
-    """One field a line; text of people and stores may hold line ends, and loses them."""
-    shown = (" ".join(str("" if field is None else field).split("\n")) for field in fields)
-    return "\n".join((word, *shown))
