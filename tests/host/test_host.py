@@ -126,7 +126,8 @@ def test_a_damaged_pack_is_found_by_the_start_that_needs_it(
     assert (status.batch, again.read("state/0/0/1.delta")) == (0, b"one")
     assert status.recovery is not None
     assert "not what was written" in status.recovery.skipped[0][1]
-    assert "goes back" in status.warnings[0]
+    assert "skipped 3: an object is not what was written" in status.warnings[0]
+    assert again.recovered.is_warning
 
 
 def test_an_earlier_driver_is_fenced_and_its_status_says_so(make_host: Callable[..., Host]) -> None:
@@ -154,10 +155,8 @@ def test_a_start_that_goes_back_says_so_and_what_it_takes_to_come_forward(
     again = FakeJvm(make_host())
     (status,) = again.host.statuses()
     assert (status.batch, status.live_files) == (0, 2)
-    assert "goes back over newer checkpoints" in status.warnings[0]
-    assert (
-        "batch 1 was planned and is run as planned, and so are the 2 planned" in status.warnings[0]
-    )
+    assert "skipped 3:" in status.warnings[0]
+    assert "batch 1 was planned and is run as planned, and so are 2 planned" in status.warnings[0]
     again.run_batch(1)
     again.write("offsets/2", b"v1\n{}\nanother plan")
     with pytest.raises(CarriedPlanError) as stopped:

@@ -48,3 +48,25 @@ def test_list_stat_and_bytes_survive_the_driver(
     assert len(before) > 30
     assert read_counts(database) == counts_by_sku(folder)
     assert read_doubled(database) == []
+
+
+def test_a_start_that_goes_back_warns_in_sparks_log(
+    child: Callable[..., Child], store: str, tmp_path: Path
+) -> None:
+    """At WARN through log4j, which a driver prints unless told otherwise."""
+    folder, database = tmp_path / "orders", str(tmp_path / "sink.db")
+    make_tables(database)
+    write_orders(folder, files=3)
+    job: dict[str, Any] = {"folder": str(folder), "database": database, "location": LOCATION}
+    with child() as first:
+        first.start(store)
+        first.call("finish_count", **job)
+    newest = max((tmp_path / "store").glob("orders/manifests/manifest-*.json"))
+    newest.write_bytes(newest.read_bytes()[:-1])
+    with child() as second:
+        second.start(store, **{"spark.log.level": "WARN"})
+        second.call("finish_count", **job)
+    logs = "".join(path.read_text() for path in tmp_path.glob("*.log"))
+    lines = [line for line in logs.splitlines() if "skipped 4: manifest 4 is not JSON" in line]
+    assert any(" WARN " in line for line in lines), logs[-2000:]
+    assert read_counts(database) == counts_by_sku(folder)

@@ -73,7 +73,7 @@ def test_a_checkpoint_is_one_line_that_a_person_can_read(
         write_orders(tmp_path / "orders", files=1, first=1)
         start(spark, tmp_path / "orders")
     lines = [record.message for record in caplog.records if record.name == "holdfast"]
-    assert lines[0].endswith("a new query, nothing was there")
+    assert lines[0].endswith("a new query")
     assert lines[1].startswith("orders: checkpoint 2 = batch 0: ")
     assert lines[1].endswith(" ms")
-    assert "goes on from checkpoint 2, batch 0" in lines[2]
+    assert "resumes from checkpoint 2, batch 0" in lines[2]

@@ -64,6 +64,19 @@ def test_a_damaged_newest_checkpoint_is_passed_over_and_the_report_says_so(
     assert state(spark) == counts_by_sku(folder)
 
 
+def test_a_start_over_a_missing_manifest_is_a_warning(spark: SparkSession, tmp_path: Path) -> None:
+    """The claim fills its number, so the claim's own manifest keeps the reason."""
+    folder = tmp_path / "orders"
+    write_orders(folder, files=3)
+    run(spark, folder)
+    max((tmp_path / "store").glob("orders/manifests/manifest-*.json")).unlink()
+    query = run(spark, folder)
+    sentence = "its manifest is missing: latest.json names it"
+    assert any(sentence in text for text in holdfast.status(query).warnings)
+    assert holdfast.status(query).batch == 2
+    assert state(spark) == counts_by_sku(folder)
+
+
 def test_when_all_is_damaged_it_is_an_error_and_never_a_fresh_start(
     spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -223,7 +223,7 @@ final class Driver implements Namespace {
       if (query.isClaim()) {
         query.figures.register(metrics, query.root.path);
         Writers.note(conf, query.root, query.writer);
-        Log.info(reply.text(7));
+        Log.at(reply.text(8), reply.text(7));
       }
       return query;
     }

@@ -17,6 +17,15 @@ final class Log {
     }
   }
 
+  /** Logs a line at the level that Python chose, {@code warn} or {@code info}. */
+  static void at(String level, String text) {
+    if (level.equals("warn")) {
+      LOG.warn(text);
+    } else {
+      LOG.info(text);
+    }
+  }
+
   static void info(String text) {
     LOG.info(text);
   }

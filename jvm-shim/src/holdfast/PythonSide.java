@@ -15,7 +15,8 @@ public interface PythonSide {
    *
    * @param start whether this is a query's start, which claims the chain
    * @param known the checkpoint that is shown already, 0 for none; the answer may be "same"
-   * @return root, claim, checkpoint, directory of the spool, name of the catalog, of the segment
+   * @return root, claim, checkpoint, directory of the spool, name of the catalog, of the segment,
+   *     a line for the log and its level
    */
   String recover(String secret, String store, String path, boolean start, long known);
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.clock import SYSTEM_CLOCK, Clock
@@ -39,7 +39,8 @@ _LOG = logging.getLogger("holdfast")
 class Recovered:
     """What the JVM shows from now on: the files in this directory's catalog.
 
-    `claim` is negative for a view, which only reads.
+    `claim` is negative for a view, which only reads. `text` is for the log, as a warning where the
+    start did not take the newest checkpoint.
     """
 
     root: str
@@ -48,6 +49,7 @@ class Recovered:
     directory: str
     segment: str
     text: str
+    is_warning: bool = False
     catalog: str = CATALOG
 
 
@@ -165,7 +167,7 @@ class Host:
             ),
         )
         if writer.report.skipped:
-            run.warn(f"goes back over newer checkpoints: {text}")
+            run.warn(text.removeprefix(f"{path}: "))
         else:
             _LOG.info(text)
         with self._lock:
@@ -181,7 +183,8 @@ class Host:
             run.describe(expected)
         for ref in list(prefetch.bodies):
             self._background.fetch(shown, ref)
-        return self._recovered(path, head.claim, head, shown, spool, text)
+        found = self._recovered(path, head.claim, head, shown, spool, text)
+        return replace(found, is_warning=bool(writer.report.skipped))
 
     def expect(self, store: str, query: str, described: Described) -> None:
         """The next start of this query is of the query that is described."""

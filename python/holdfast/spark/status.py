@@ -141,17 +141,17 @@ def checkpoint_text(query: str, done: Committed, spent: Usage, seconds: float) -
 
 
 def recovery_text(query: str, store: str, claim: int, report: ChainReport, head: Head) -> str:
-    """One line for the log: which checkpoint a start goes on from, and why not a newer one."""
+    """One line for the log: which checkpoint a start resumes from, and why not a newer one."""
     if report.chosen is None:
-        return f"{query}: claim {claim} on {store}: a new query, nothing was there"
-    skipped = "".join(f"; not {number}: {reason}" for number, reason in report.skipped)
+        return f"{query}: claim {claim} on {store}: a new query"
+    skipped = "".join(f"; skipped {number}: {reason}" for number, reason in report.skipped)
     plan = head.shown_plan
     replay = f"; batch {plan.batch} was planned and is run as planned" if plan else ""
     later = sum(batch > head.next_batch for batch in head.plans)
     if later:
-        replay += f", and so are the {later} planned after it, a start for each"
+        replay += f", and so are {later} planned after it, which may take a start each"
     return (
-        f"{query}: claim {claim} on {store}: goes on from checkpoint {report.chosen}, "
+        f"{query}: claim {claim} on {store}: resumes from checkpoint {report.chosen}, "
         f"batch {head.batch}, {count_text(len(head.files), 'file')}, "
         f"{size_text(head.size_bytes)}{skipped}{replay} ({report.elapsed_s * 1000:.0f} ms)"
     )

@@ -38,7 +38,7 @@ final class FakePython implements PythonSide {
         asked.countDown();
         answered.await();
       }
-      return "ok\norders\n" + number + "\n1\n" + directory + "\ncatalog\n\ntext";
+      return "ok\norders\n" + number + "\n1\n" + directory + "\ncatalog\n\ntext\ninfo";
     } catch (IOException | InterruptedException error) {
       throw new IllegalStateException(error);
     }
