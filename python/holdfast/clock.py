@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 
@@ -34,3 +35,31 @@ class SystemClock:
 
 
 SYSTEM_CLOCK = SystemClock()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deadline:
+    """A moment by which something must be done. Any number of threads may share one.
+
+    `seconds` is the time allowed in all, and `setting` the name of what to raise to allow more;
+    both are for messages.
+    """
+
+    clock: Clock
+    ends_at_s: float
+    seconds: float
+    setting: str = ""
+
+    @staticmethod
+    def after(seconds: float, *, clock: Clock, setting: str = "") -> Deadline:
+        """So many seconds from now."""
+        ends_at_s = clock.monotonic() + seconds
+        return Deadline(clock=clock, ends_at_s=ends_at_s, seconds=seconds, setting=setting)
+
+    def remaining_s(self) -> float:
+        """Never negative; 0 means that it has passed."""
+        return max(0.0, self.ends_at_s - self.clock.monotonic())
+
+    def extended(self, seconds: float) -> Deadline:
+        """The same deadline, so many seconds later."""
+        return replace(self, ends_at_s=self.ends_at_s + seconds)

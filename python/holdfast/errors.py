@@ -11,7 +11,7 @@ HoldfastError                     .hint is the next command or action, .details 
 │  ├─ PermissionDeniedError       (PermissionError)
 │  ├─ UnsupportedError            this backend cannot do that
 │  └─ DeleteError                 some keys are still there: .failed
-├─ UnavailableError               retried up to the limit already; try later
+├─ UnavailableError               retried until its deadline already; try later
 ├─ FencedError                    this writer was overtaken; stop
 ├─ CarriedPlanError               restart: an earlier run planned this batch otherwise
 ├─ CommitUnknownError             outcome unknown; read back before anything else
@@ -63,7 +63,24 @@ class NotFoundError(StoreError, FileNotFoundError):
 
 
 class AlreadyExistsError(StoreError, FileExistsError):
-    """A create-only put found the key taken."""
+    """A create-only put found the key taken.
+
+    With `read_back`, the object was read after the refusal: `stored` has its bytes, which are not
+    those that were put, or is `None` if the object is gone again.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str = "",
+        read_back: bool = False,
+        stored: bytes | None = None,
+        **details: object,
+    ) -> None:
+        super().__init__(message, hint=hint, **details)
+        self.read_back = read_back
+        self.stored = stored
 
 
 class PreconditionError(StoreError):
@@ -94,7 +111,16 @@ class DeleteError(StoreError):
 
 
 class UnavailableError(HoldfastError):
-    """The store did not answer, or asked to slow down; the outcome of a write is unknown."""
+    """The store did not answer, or asked to slow down; the outcome of a write is unknown.
+
+    `retry_after_s` is how long the store asks to wait, 0 if it does not say.
+    """
+
+    def __init__(
+        self, message: str, *, hint: str = "", retry_after_s: float = 0.0, **details: object
+    ) -> None:
+        super().__init__(message, hint=hint, **details)
+        self.retry_after_s = retry_after_s
 
 
 class FencedError(HoldfastError):

@@ -13,11 +13,13 @@ import unicodedata
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, TypeAlias, runtime_checkable
 
-from holdfast.errors import ConfigError, UnavailableError
-from holdfast.settings import KEY_BYTES_MAX, LIST_PAGE_MAX, MIB
+from holdfast.errors import ConfigError, CorruptionError, UnavailableError
+from holdfast.settings import DOCUMENT_BYTES_MAX, KEY_BYTES_MAX, LIST_PAGE_MAX, MIB
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from holdfast.clock import Deadline
 
 Body: TypeAlias = bytes | bytearray | memoryview
 PIECE_BYTES = 16 * MIB
@@ -135,8 +137,11 @@ class ObjectStore(Protocol):
     def get(self, key: str, *, start: int = 0, length: int | None = None) -> Blob:
         """Read an object, or `length` bytes of it from `start` (fewer where it ends before).
 
+        Without a length at most `DOCUMENT_BYTES_MAX` bytes are read: pass one for what is larger.
+
         Raises:
             NotFoundError: no such key.
+            CorruptionError: no length is given, and the object is too large to be a document.
         """
 
     def head(self, key: str) -> ObjectMeta:
@@ -189,6 +194,15 @@ def innermost(store: ObjectStore) -> ObjectStore:
         store = inner
 
 
+def within(store: ObjectStore, deadline: Deadline) -> ObjectStore:
+    """The same store, each request of which ends by this deadline, as far as the store can.
+
+    A store that never waits (memory, a local disk) is given back as it is.
+    """
+    bind: Callable[[Deadline], ObjectStore] | None = getattr(store, "within", None)
+    return store if bind is None else bind(deadline)
+
+
 def parted_of(store: ObjectStore) -> Parted | None:
     """How this store takes an object in parts, if it does: as its outermost wrapper has it."""
     layer: ObjectStore | None = store
@@ -220,6 +234,21 @@ def scan(store: ObjectStore, prefix: str = "", *, start_after: str = "") -> Iter
         if not page.objects:
             raise UnavailableError("a page of a listing is empty, and more follow", prefix=prefix)
         start_after = page.objects[-1].key
+
+
+def check_document_size(key: str, size: int) -> None:
+    """Refuse to read an object into memory that is too large for what it should be.
+
+    Raises:
+        CorruptionError: it has more than `DOCUMENT_BYTES_MAX` bytes.
+    """
+    if size > DOCUMENT_BYTES_MAX:
+        raise CorruptionError(
+            "an object is too large to be what it should be",
+            key=key,
+            size=size,
+            bytes_max=DOCUMENT_BYTES_MAX,
+        )
 
 
 def may_begin_key(prefix: str) -> bool:

@@ -6,11 +6,22 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from holdfast.objectstore.base import Blob, Body, ObjectMeta, ObjectStore, Page, Presigned, PutMode
+from holdfast.objectstore.base import (
+    Blob,
+    Body,
+    ObjectMeta,
+    ObjectStore,
+    Page,
+    Presigned,
+    PutMode,
+    within,
+)
 from holdfast.settings import LIST_PAGE_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from holdfast.clock import Deadline
 
 Verb: TypeAlias = Literal["put", "get", "head", "list", "delete"]
 VERBS: tuple[Verb, ...] = ("put", "get", "head", "list", "delete")
@@ -95,6 +106,10 @@ class MeteredStore:
     @property
     def inner(self) -> ObjectStore:
         return self._inner
+
+    def within(self, deadline: Deadline) -> MeteredStore:
+        """The same store and meter, every request of which ends by this deadline."""
+        return MeteredStore(within(self._inner, deadline), self.meter)
 
     def put(self, key: str, body: Body, *, mode: PutMode = PutMode.OVERWRITE) -> ObjectMeta:
         self.meter.add("put", sent=len(body))
