@@ -8,21 +8,26 @@ newest, the report says why. Deep validation finds every damaged checkpoint.
 from __future__ import annotations
 
 import base64
+import os
 from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
 
+from holdfast.chain.objects import needed
 from holdfast.chain.read import Reader
-from holdfast.errors import CorruptionError
+from holdfast.errors import ConfigError, CorruptionError
+from holdfast.layout import Keys
 from holdfast.manifest.files import FileEntry, FileTable, ObjectRef
 from holdfast.manifest.plan import Plan
-from holdfast.objectstore import Blob, MemoryStore, ObjectMeta, base
+from holdfast.objectstore import Blob, LocalStore, MemoryStore, ObjectMeta, base
 from holdfast.pack import encode_batch
-from tests.chain.support import chain, damage, file, keys_of, plan, resealed, run, upload
+from holdfast.settings import DOCUMENT_BYTES_MAX
+from tests.chain.support import QUERY, chain, damage, file, keys_of, plan, resealed, run, upload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 
 def build() -> tuple[MemoryStore, dict[int, dict[str, bytes]]]:
@@ -185,3 +190,38 @@ def test_a_large_file_is_validated_a_piece_at_a_time(monkeypatch: pytest.MonkeyP
     (key,) = keys_of(store, "orders/checkpoints/files/")
     damage(store, key)
     assert "not what was written" in chain(store).validate(writer.head.number).issues[0]
+
+
+def test_a_manifest_too_large_to_be_one_is_damaged(tmp_path: Path) -> None:
+    """It is not read into memory: recovery takes the checkpoint before it and says why."""
+    store = LocalStore(tmp_path)
+    run(chain(store).claim(), 2)
+    newest = tmp_path / Keys.of_query(QUERY).manifest(3)
+    os.truncate(newest, DOCUMENT_BYTES_MAX + 1)  # a hole, which takes no space
+    recovery = chain(store).recover()
+    assert recovery.head.number == 2
+    assert "too large" in dict(recovery.report.skipped)[3]
+
+
+def test_an_object_that_has_grown_is_not_read_beyond_its_promised_size() -> None:
+    """The manifest says how many bytes a pack has; more of them are damage."""
+    store = MemoryStore()
+    writer = chain(store, inline_bytes_max=0).claim()
+    run(writer)
+    ref = next(ref for ref in needed(writer.head) if ref.kind == "pack")
+    key = writer._context.key_of(ref.key)
+    store.put(key, store.get(key).body + b"more")
+    with pytest.raises(CorruptionError, match="not what was written"):
+        chain(store).read_object(ref)
+
+
+def test_a_document_that_no_reader_would_take_is_not_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Or the checkpoint would be committed and unreadable."""
+    store = MemoryStore()
+    writer = chain(store).claim()
+    monkeypatch.setattr("holdfast.chain.create.DOCUMENT_BYTES_MAX", 100)
+    with pytest.raises(ConfigError, match="a document is too large"):
+        writer.intent(0, plan(0))
+    assert Keys.of_query(QUERY).intent(2) not in keys_of(store)

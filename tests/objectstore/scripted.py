@@ -27,12 +27,13 @@ class Reply:
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """One request, as it came; header names are lowercase."""
+    """One request, as it came; header names are lowercase, `port` is the client's."""
 
     method: str
     path: str
     headers: Mapping[str, str]
     body: bytes
+    port: int
 
 
 def error(code: str, status: int, **fields: str) -> Reply:
@@ -54,12 +55,12 @@ class _Server(ThreadingHTTPServer):
 class ScriptedServer:
     """Gives its replies in turn, and the last one for ever."""
 
-    def __init__(self, *replies: Reply) -> None:
+    def __init__(self, *replies: Reply, port: int = 0) -> None:
         self.asked: list[Asked] = []
         self._replies = list(replies)
         self._lock = threading.Lock()
         self._closing = threading.Event()
-        self._server = _Server(("127.0.0.1", 0), self._handler())
+        self._server = _Server(("127.0.0.1", port), self._handler())
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
         self._thread.start()
 
@@ -95,7 +96,13 @@ class ScriptedServer:
                     return
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 headers = {name.lower(): value for name, value in self.headers.items()}
-                asked = Asked(method=self.command, path=self.path, headers=headers, body=body)
+                asked = Asked(
+                    method=self.command,
+                    path=self.path,
+                    headers=headers,
+                    body=body,
+                    port=self.client_address[1],
+                )
                 self.answer(script._next(asked))
 
             def answer(self, reply: Reply) -> None:

@@ -234,7 +234,7 @@ def test_a_body_is_as_long_as_it_was_announced() -> None:
 )
 def test_damage_on_the_way_is_unavailable(connect: Connect, raised: Exception) -> None:
     """What broke in transit is worth another try."""
-    with pytest.raises(UnavailableError), connect()._told("get", "key"):
+    with pytest.raises(UnavailableError), connect()._request("get", "key"):
         raise raised
 
 

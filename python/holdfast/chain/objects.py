@@ -154,11 +154,11 @@ def fetch(context: Context, ref: ObjectRef) -> bytes:
     key = context.key_of(ref.key)
 
     def read() -> bytes:
-        body = context.store.get(key).body
-        actual = hashlib.sha256(body).hexdigest()
-        if len(body) != ref.size or actual != ref.sha256:
+        blob = context.store.get(key, length=ref.size)  # never more than was promised
+        actual = hashlib.sha256(blob.body).hexdigest()
+        if blob.meta.size != ref.size or actual != ref.sha256:
             raise _other(key, ref, actual)
-        return body
+        return blob.body
 
     try:
         return read_twice(read)

@@ -30,7 +30,7 @@ from holdfast.layout import Keys
 from holdfast.objectstore import ObjectStore, PutMode, check_key, scan
 from holdfast.pack import encode_batch
 from holdfast.pack.lcb1 import BODY_BYTES_MAX, ENTRIES_MAX
-from holdfast.settings import BATCH_FLUSH_BYTES
+from holdfast.settings import BATCH_FLUSH_BYTES, PUT_BYTES_MAX
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -169,7 +169,8 @@ class CheckpointBatcher:
         if unknown is None or unknown.at.epoch != epoch or unknown.digest != digest:
             return None
         try:
-            stored = self._store.get(self._keys.batch(*unknown.at)).body
+            key = self._keys.batch(*unknown.at)
+            stored = self._store.get(key, length=PUT_BYTES_MAX).body
         except NotFoundError:
             return None
         return unknown.at if hashlib.sha256(stored).digest() == digest else None

@@ -10,6 +10,7 @@ from holdfast.errors import CorruptionError, NotFoundError, UnavailableError
 from holdfast.layout import Keys, Kind
 from holdfast.manifest import CheckpointManifest
 from holdfast.objectstore import Blob, ObjectMeta, ObjectStore, scan
+from holdfast.settings import PUT_BYTES_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,7 +79,7 @@ def load_newest(store: ObjectStore, keys: Keys) -> StoredManifest | None:
 def load_state(store: ObjectStore, keys: Keys, number: int) -> bytes | None:
     """The sidecar of this number, from the flat layout where there is no other."""
     for key in (keys.state(number), keys.v1_state(number)):
-        blob = find(store, key)
+        blob = find(store, key, length=PUT_BYTES_MAX)
         if blob is not None:
             return blob.body
     return None
@@ -93,10 +94,10 @@ def state_size(store: ObjectStore, keys: Keys, number: int) -> int | None:
     return None
 
 
-def find(store: ObjectStore, key: str) -> Blob | None:
+def find(store: ObjectStore, key: str, *, length: int | None = None) -> Blob | None:
     """The object, or nothing if there is none."""
     try:
-        return store.get(key)
+        return store.get(key, length=length)
     except NotFoundError:
         return None
 

@@ -38,7 +38,7 @@ def create_once(
             cause = error
         try:
             if store.head(key).size == len(body):
-                stored = store.get(key)
+                stored = store.get(key, length=len(body))
                 if stored.body == body:
                     return Created(stored.meta, found=True)
         except NotFoundError:

@@ -79,21 +79,21 @@ def read_artifact(
         CorruptionError: they are gone, or of another size or hash.
     """
     try:
-        data = store.get(paths.artifact(checkpoint, entry.path)).body
+        blob = store.get(paths.artifact(checkpoint, entry.path), length=entry.size_bytes)
     except (ConfigError, NotFoundError) as error:  # no store can hold a key with `..` in it
         raise CorruptionError("an artifact is not there", path=entry.path) from error
-    if len(data) != entry.size_bytes:
+    if blob.meta.size != entry.size_bytes:
         raise CorruptionError(
             "an artifact has another size",
             path=entry.path,
             expected=entry.size_bytes,
-            found=len(data),
+            found=blob.meta.size,
         )
-    if entry.sha256 is not None and hashlib.sha256(data).hexdigest() != entry.sha256:
+    if entry.sha256 is not None and hashlib.sha256(blob.body).hexdigest() != entry.sha256:
         raise CorruptionError(
             "an artifact has another hash", path=entry.path, expected=entry.sha256
         )
-    return data
+    return blob.body
 
 
 def _issue(check: Callable[[], str]) -> Issue | None:

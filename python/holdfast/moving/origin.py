@@ -45,10 +45,10 @@ class Origin:
             MisuseError: it is gone, or another one, since it was listed.
         """
         with self._unchanged(file):
-            body = self._store.get(file.key).body
-        if len(body) != file.size:
+            blob = self._store.get(file.key, length=file.size)
+        if blob.meta.size != file.size:
             raise self._changed(file.key)
-        return body
+        return blob.body
 
     @contextlib.contextmanager
     def mapped(self, file: ObjectMeta) -> Iterator[memoryview]:

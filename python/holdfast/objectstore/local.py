@@ -43,6 +43,7 @@ from holdfast.objectstore.base import (
     Page,
     Presigned,
     PutMode,
+    check_document_size,
     check_key,
     may_begin_key,
 )
@@ -144,8 +145,12 @@ class LocalStore:
             status = os.fstat(file.fileno())
             if stat.S_ISDIR(status.st_mode):
                 raise FileNotFoundError(key)
+            left = max(0, status.st_size - start)
+            if length is None:
+                check_document_size(key, left)
             file.seek(start)
-            return Blob(body=file.read(-1 if length is None else length), meta=_meta(key, status))
+            wanted = left if length is None else min(left, length)
+            return Blob(body=file.read(wanted), meta=_meta(key, status))
 
     def head(self, key: str) -> ObjectMeta:
         with _translated(key):

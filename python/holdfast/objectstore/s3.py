@@ -5,21 +5,24 @@ knows its own success.
 Integrity of a put: AWS gets botocore's default checksum; any other endpoint gets what every S3
 server has always understood, Content-MD5 and the SHA-256 of the body in a signed header.
 
-Failure: no answer, or an answer that breaks off → `UnavailableError`, the outcome is unknown.
+Time: a request of a store with a deadline (`within`) ends by it, however slowly the server sends
+or reads; the credential providers of botocore have time limits of their own.
+
+Failure: no answer, or an answer that breaks off or is too slow or too long → `UnavailableError`,
+the outcome is unknown.
 """
 
 from __future__ import annotations
 
 import base64
 import contextlib
-import hashlib
+import copy
 import ssl
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote
 
 import boto3
-from botocore.config import Config
 from botocore.configprovider import ConfiguredEndpointProvider
 from botocore.exceptions import (
     BotoCoreError,
@@ -60,16 +63,30 @@ from holdfast.objectstore.base import (
     check_key,
     may_begin_key,
 )
-from holdfast.objectstore.s3answers import parse_time, read_blob, read_meta, read_page
+from holdfast.objectstore.s3answers import (
+    parse_time,
+    read_blob,
+    read_body,
+    read_error,
+    read_meta,
+    read_page,
+)
 from holdfast.objectstore.s3body import sendable
+from holdfast.objectstore.s3client import adjust_client, client_config, content_md5
 from holdfast.objectstore.s3errors import RETRIABLE_CODES, Answer, Asked, Verb, meaning
+from holdfast.objectstore.s3http import ANSWER_BYTES_MAX, Limits, limited
 from holdfast.objectstore.s3parts import PartedUploads
-from holdfast.settings import LIST_PAGE_MAX, PRESIGN_SECONDS_MAX, S3Settings
+from holdfast.settings import (
+    DOCUMENT_BYTES_MAX,
+    LIST_PAGE_MAX,
+    OBJECT_BYTES_MAX,
+    PRESIGN_SECONDS_MAX,
+    S3Settings,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from botocore.awsrequest import AWSRequest
     from mypy_boto3_s3.client import S3Client
     from mypy_boto3_s3.type_defs import (
         GetObjectRequestTypeDef,
@@ -77,6 +94,8 @@ if TYPE_CHECKING:
         ObjectIdentifierTypeDef,
         PutObjectRequestTypeDef,
     )
+
+    from holdfast.clock import Deadline
 
 _MODELS = create_loader()  # shared: a client of its own reads a megabyte of JSON
 _DELETE_KEYS_MAX = 1000
@@ -116,7 +135,8 @@ class S3Store:
         self._clock = clock
         self._put_headers = s3options.put_headers(settings)
         self._settings = settings
-        with self._told("presign"):
+        self._deadline: Deadline | None = None
+        with self._request("presign"):
             session = Session(profile=settings.profile)
             session.register_component("data_loader", _MODELS)
             parsers = session.get_component("response_parser_factory")
@@ -125,8 +145,21 @@ class S3Store:
             s3options.check_endpoint(self._settings)
             s3options.check_bucket(bucket, self._settings)
             self._client = _connect(session, self._settings, self._put_headers)
-        self.parts = PartedUploads(
-            self._client, bucket, self._prefix, lambda key: self._told("put", key), self.head
+
+    def within(self, deadline: Deadline) -> S3Store:
+        """The same store over the same connections, every request of which ends by then."""
+        bound = copy.copy(self)
+        bound._deadline = deadline  # noqa: SLF001 - its own class
+        return bound
+
+    @property
+    def parts(self) -> PartedUploads:
+        return PartedUploads(
+            self._client,
+            self._bucket,
+            self._prefix,
+            lambda key: self._request("put", key),
+            self.head,
         )
 
     @property
@@ -148,12 +181,12 @@ class S3Store:
             "Body": sendable(body),
         }
         if self._settings.endpoint_url is not None:
-            request["ContentMD5"] = _digest(body)
+            request["ContentMD5"] = content_md5(body)
         if mode.kind == "create":
             request["IfNoneMatch"] = "*"
         elif mode.kind == "if-match":
             request["IfMatch"] = f'"{mode.etag}"'
-        with self._told("put", key, mode):
+        with self._request("put", key, mode=mode):
             answer = self._client.put_object(**request)
         modified_ms = self._clock.now_ms()
         return replace(read_meta(key, len(body), answer), modified_ms=modified_ms)
@@ -164,23 +197,25 @@ class S3Store:
         whole = start == 0 and length is None
         request: GetObjectRequestTypeDef = {"Bucket": self._bucket, "Key": self._prefix + key}
         if not whole:
-            request["Range"] = f"bytes={start}-{'' if length is None else start + length - 1}"
-        with self._told("get", key):
+            stop = "" if length is None else min(start + length, OBJECT_BYTES_MAX) - 1
+            request["Range"] = f"bytes={start}-{stop}"
+        bytes_max = DOCUMENT_BYTES_MAX if length is None else start + length
+        with self._request("get", key, bytes_max=bytes_max):
             try:
                 answer = self._client.get_object(**request)
             except ClientError as error:
-                if whole or _answer(error).status != _UNREADABLE_STATUS:
+                if whole or read_error(error, self._clock).status != _UNREADABLE_STATUS:
                     raise
                 return Blob(body=b"", meta=self.head(key))  # it ends before this range
-            body = answer["Body"].read()
+            body = read_body(key, answer, start=start, length=length)
         return read_blob(key, answer, body, start=start, length=length)
 
     def head(self, key: str) -> ObjectMeta:
-        with self._told("head", key):
+        with self._request("head", key):
             try:
                 answer = self._client.head_object(Bucket=self._bucket, Key=self._prefix + key)
             except ClientError as error:
-                if _answer(error).status not in _HEAD_STATUSES_WITHOUT_REASON:
+                if read_error(error, self._clock).status not in _HEAD_STATUSES_WITHOUT_REASON:
                     raise
                 return self.get(key, length=1).meta  # its error has a body, which says why
         return read_meta(key, answer.get("ContentLength"), answer)
@@ -198,7 +233,7 @@ class S3Store:
             request["StartAfter"] = self._prefix + start_after
         elif start_after > prefix:
             return Page(objects=(), more=False)
-        with self._told("list", prefix):
+        with self._request("list", prefix):
             answer = self._client.list_objects_v2(**request)
             for _ in range(_EMPTY_PAGES_MAX):
                 # A page can be empty and not the last one, where many keys were just deleted.
@@ -224,7 +259,7 @@ class S3Store:
             UnavailableError: the store asks to try some of them again.
         """
         objects: list[ObjectIdentifierTypeDef] = [{"Key": self._prefix + key} for key in keys]
-        with self._told("delete"):
+        with self._request("delete"):
             answer = self._client.delete_objects(
                 Bucket=self._bucket, Delete={"Objects": objects, "Quiet": True}
             )
@@ -248,7 +283,7 @@ class S3Store:
         if sha256:
             params["ChecksumSHA256"] = base64.b64encode(bytes.fromhex(sha256)).decode()
             headers["x-amz-checksum-sha256"] = params["ChecksumSHA256"]
-        with self._told("presign", key):
+        with self._request("presign", key):
             url = self._client.generate_presigned_url(
                 "put_object" if method == "PUT" else "get_object",
                 Params=params,
@@ -260,18 +295,28 @@ class S3Store:
         return Asked(verb=verb, bucket=self._bucket, key=key, mode=mode)
 
     @contextlib.contextmanager
-    def _told(self, verb: Verb, key: str = "", mode: PutMode = PutMode.OVERWRITE) -> Iterator[None]:
-        """Turn what botocore raises into the store's own errors."""
+    def _request(
+        self,
+        verb: Verb,
+        key: str = "",
+        *,
+        mode: PutMode = PutMode.OVERWRITE,
+        bytes_max: int = ANSWER_BYTES_MAX,
+    ) -> Iterator[None]:
+        """Bound what the client sends meanwhile, and turn its errors into the store's own."""
+        step_s = self._settings.read_timeout_s
+        limits = Limits(deadline=self._deadline, step_s=step_s, bytes_max=bytes_max)
         try:
-            yield
+            with limited(limits):
+                yield
         except ClientError as error:
-            raise meaning(_answer(error), self._asked(verb, key, mode)) from error
+            raise meaning(read_error(error, self._clock), self._asked(verb, key, mode)) from error
         except _NO_CREDENTIALS as error:
             raise PermissionDeniedError(
                 "there are no usable credentials", hint=_CREDENTIALS_HINT, reason=error
             ) from error
         except _NO_ANSWER as error:
-            raise self._no_answer(error) from error
+            raise self._no_answer(error, limits.exceeded) from error
         except BotoCoreError as error:
             raise ConfigError(
                 "boto3 cannot work with these settings or credentials",
@@ -279,7 +324,7 @@ class S3Store:
                 reason=error,
             ) from error
 
-    def _no_answer(self, error: Exception) -> HoldfastError:
+    def _no_answer(self, error: Exception, exceeded: str) -> HoldfastError:
         where = self._settings.endpoint_url or "AWS"
         if isinstance(error, SSLError) and _is_untrusted(error):
             return ConfigError(
@@ -291,7 +336,7 @@ class S3Store:
             "no whole answer came from the store",
             hint="check endpoint_url, and that this machine reaches it",
             endpoint=where,
-            reason=type(error).__name__,
+            reason=exceeded or type(error).__name__,
         )
 
 
@@ -325,72 +370,10 @@ def _connect(session: Session, settings: S3Settings, put_headers: Mapping[str, s
         aws_secret_access_key=settings.secret_key,
     )
     try:
-        client = opened.client("s3", endpoint_url=settings.endpoint_url, config=_config(settings))
+        client = opened.client(
+            "s3", endpoint_url=settings.endpoint_url, config=client_config(settings)
+        )
     except ValueError as error:  # what botocore raises for a host name that it does not like
         raise ConfigError("boto3 refuses this endpoint", reason=error) from error
-
-    def adjust_put(request: AWSRequest, **_: object) -> None:
-        for name, value in put_headers.items():
-            request.headers[name] = value
-        del request.headers["Expect"]  # which costs a round trip more; most bodies are small
-
-    client.meta.events.register("before-sign.s3.PutObject", adjust_put)
-    client.meta.events.register("before-sign.s3.CreateMultipartUpload", adjust_put)
-    if settings.endpoint_url is not None:
-        client.meta.events.register("before-sign.s3.DeleteObjects", _adjust_delete)
-        client.meta.events.register("before-call.s3", _stay_here)
+    adjust_client(client, settings, put_headers)
     return client
-
-
-def _config(settings: S3Settings) -> Config:
-    foreign = settings.endpoint_url is not None
-    path_style = foreign if settings.path_style is None else settings.path_style
-    checksums: Literal["when_required", "when_supported"] = (
-        "when_required" if foreign else "when_supported"
-    )
-    return Config(
-        signature_version="s3v4",
-        retries={"total_max_attempts": 1},
-        connect_timeout=settings.connect_timeout_s,
-        read_timeout=settings.read_timeout_s,
-        max_pool_connections=settings.connections_max,
-        request_checksum_calculation=checksums,
-        response_checksum_validation=checksums,
-        s3={
-            "addressing_style": "path" if path_style else "virtual",
-            "payload_signing_enabled": True,
-        },
-    )
-
-
-def _stay_here(params: dict[str, Any], **_: object) -> None:
-    """Take no redirect for AWS's: botocore would look for a region, without end."""
-    params.get("context", {}).get("s3_redirect", {})["redirected"] = True
-
-
-def _adjust_delete(request: AWSRequest, **_: object) -> None:
-    """Send Content-MD5 in place of the newer checksums, which many servers refuse."""
-    for name in [name for name in request.headers if name.lower().startswith(_NEWER_CHECKSUMS)]:
-        del request.headers[name]
-    request.headers["Content-MD5"] = _digest(request.data or b"")
-
-
-_NEWER_CHECKSUMS = ("x-amz-checksum-", "x-amz-sdk-checksum-")
-
-
-def _digest(body: Body) -> str:
-    return base64.b64encode(hashlib.md5(body, usedforsecurity=False).digest()).decode()
-
-
-def _answer(error: ClientError) -> Answer:
-    told: Mapping[str, Any] = error.response.get("Error", {})
-    metadata: Mapping[str, Any] = error.response.get("ResponseMetadata", {})
-    headers = metadata.get("HTTPHeaders", {})
-    fields = {name: value for name, value in told.items() if isinstance(value, str)}
-    fields.setdefault("Region", headers.get("x-amz-bucket-region", ""))
-    return Answer(
-        code=fields.get("Code", ""),
-        status=metadata.get("HTTPStatusCode", 0),
-        message=fields.get("Message", ""),
-        fields=fields,
-    )

@@ -150,12 +150,16 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """An error as S3 tells it; `fields` are the further elements of its body."""
+    """An error as S3 tells it; `fields` are the further elements of its body.
+
+    `retry_after_s` is how long the server asks to wait, 0 if it does not.
+    """
 
     code: str
     status: int
     message: str = ""
     fields: Mapping[str, str] = field(default_factory=dict)
+    retry_after_s: float = 0.0
 
 
 def meaning(answer: Answer, asked: Asked) -> HoldfastError:
@@ -193,6 +197,7 @@ def _unavailable(answer: Answer, asked: Asked) -> HoldfastError:
     return UnavailableError(
         "the store did not do this now",
         hint="try later; many of these in a row mean too many requests or a sick store",
+        retry_after_s=answer.retry_after_s,
         **_details(answer, asked),
     )
 
