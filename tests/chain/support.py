@@ -14,7 +14,7 @@ from holdfast.ids import Writer
 from holdfast.layout import Keys
 from holdfast.manifest.envelope import seal
 from holdfast.manifest.files import ObjectRef
-from holdfast.objectstore import Body, ObjectMeta, ObjectStore, PutMode, scan
+from holdfast.objectstore import Body, ObjectMeta, ObjectStore, PutMode, RetryingStore, scan
 from holdfast.settings import ChainSettings
 from holdfast.testing import Fault, FaultyStore, ManualClock
 
@@ -34,6 +34,11 @@ def chain(store: ObjectStore, name: str = "one", query: str = QUERY, **settings:
         clock=ManualClock(),
         writer=Writer(host=f"host-{name}", application=f"app-{name}", pid=1),
     )
+
+
+def retried(store: ObjectStore) -> RetryingStore:
+    """The store with the retries that a lost reply needs; nobody waits for them."""
+    return RetryingStore(store, clock=ManualClock())
 
 
 def file(path: str, body: bytes | str = "", mtime_ms: int = 1) -> NewFile:

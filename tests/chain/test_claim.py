@@ -21,7 +21,17 @@ from holdfast.manifest import CheckpointManifest
 from holdfast.manifest.record import Kind
 from holdfast.objectstore import MemoryStore
 from holdfast.testing import Fault, FaultyStore, ManualClock, lost_reply
-from tests.chain.support import QUERY, Meddling, chain, damage, keys_of, plan, results, run
+from tests.chain.support import (
+    QUERY,
+    Meddling,
+    chain,
+    damage,
+    keys_of,
+    plan,
+    results,
+    retried,
+    run,
+)
 
 KEYS = Keys.of_query(QUERY)
 
@@ -140,7 +150,7 @@ def test_lost_reply_of_the_claim_itself_is_recognised() -> None:
     """Our own nonce under the number is our success, not a lost race."""
     store = MemoryStore()
     faulty = FaultyStore(store, [lost_reply(verb="put", key="*manifest-000001*")])
-    writer = chain(faulty).claim()
+    writer = chain(retried(faulty)).claim()
     assert writer.head.number == 1
     assert run(writer).number == 2
 

@@ -18,7 +18,7 @@ from holdfast.manifest import CheckpointManifest, ConnectorCheckpoint, SinkCommi
 from holdfast.manifest.facts import Facts
 from holdfast.objectstore import MemoryStore, Meter, MeteredStore
 from holdfast.testing import Fault, FaultyStore, lost_reply
-from tests.chain.support import QUERY, Meddling, chain, file, plan, results, run, upload
+from tests.chain.support import QUERY, Meddling, chain, file, plan, results, retried, run, upload
 
 if TYPE_CHECKING:
     from holdfast.chain import ChainWriter
@@ -69,7 +69,8 @@ def test_a_writer_writes_nothing_after_an_error() -> None:
 def test_lost_reply_of_a_commit_is_a_commit() -> None:
     """The manifest is there with our nonce: the batch is durable, whatever the network says."""
     store = MemoryStore()
-    writer = chain(FaultyStore(store, [lost_reply(verb="put", key="*manifest-000002*")])).claim()
+    faulty = FaultyStore(store, [lost_reply(verb="put", key="*manifest-000002*")])
+    writer = chain(retried(faulty)).claim()
     assert run(writer).number == 2
     assert run(writer).number == 3
 
@@ -91,7 +92,7 @@ def test_lost_reply_of_an_intent_that_was_adopted_meanwhile_fences() -> None:
     slow = Meddling(
         store, "intent-000002", after=lambda: chain(store, "new").claim(), faults=[lost]
     )
-    writer = chain(slow).claim()
+    writer = chain(retried(slow)).claim()
     with pytest.raises(FencedError, match="host-new"):
         writer.intent(0, plan(0))
 

@@ -216,7 +216,7 @@ CLAUSES = [
         name="a pack is durable before the manifest that names it",
         owner=ChainWriter,
         attribute="_put_pack",
-        instead=lambda self, draft: None,
+        instead=lambda self, context, draft: None,
         bounds=QUIET,
         breaks="I3",
     ),

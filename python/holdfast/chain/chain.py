@@ -72,10 +72,13 @@ class Chain:
         `on_fresh` is called before the first record of a new chain is written, and may refuse it.
         `verify` is called with the head that the claim continues from, before anything is written:
         a `CorruptionError` skips that head, any other error ends the claim.
+        `deep` hashes every object first, which takes as long as the state is large: the claim's
+        deadline begins after that.
         """
+        hashed = [recover(self.context, deep=True, verify=verify)] if deep else []
 
         def read(context: Context) -> Recovery:
-            found = recover(context, deep=deep, verify=verify)
+            found = hashed.pop() if hashed else recover(context, deep=deep, verify=verify)
             if on_fresh is not None and found.head.is_unused:
                 on_fresh()
             return found

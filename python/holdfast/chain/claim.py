@@ -49,6 +49,7 @@ def claim(
         FencedError: others claimed in between, a bounded number of times.
         CommitUnknownError, UnavailableError: the store does not answer.
     """
+    context = context.with_deadline()
     lost: FencedError | None = None
     for _ in range(context.settings.claim_attempts_max):
         attempt = _Attempt(context, read(context), kind, new_lineage=new_lineage)

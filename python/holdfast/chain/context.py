@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from holdfast.clock import SYSTEM_CLOCK, Clock
+from holdfast.clock import SYSTEM_CLOCK, Clock, Deadline
 from holdfast.ids import Nonces, Writer, random_nonce
 from holdfast.layout import Keys, query_of_path, query_path
-from holdfast.settings import ChainSettings
+from holdfast.objectstore.base import within
+from holdfast.settings import GATE_SETTING, ChainSettings
 
 if TYPE_CHECKING:
     from holdfast.objectstore import ObjectStore
@@ -19,6 +20,7 @@ class Context:
     """One query's chain on one store, seen by one writer.
 
     A query has one name: "/orders/" is "orders".
+    `unlimited` is the store without a deadline, in a context that has one.
     """
 
     store: ObjectStore
@@ -28,11 +30,30 @@ class Context:
     clock: Clock = SYSTEM_CLOCK
     nonces: Nonces = random_nonce
     writer: Writer = field(default_factory=Writer.here)
+    unlimited: ObjectStore | None = None
 
     def __post_init__(self) -> None:
         path = query_path(self.query)
         object.__setattr__(self, "query", query_of_path(path))
         object.__setattr__(self, "keys", Keys(f"{path}/"))
+
+    def with_deadline(self) -> Context:
+        """For one gate or one claim: the same chain, all requests of which share one deadline.
+
+        It is `gate_seconds` from now. A context that has a deadline keeps it.
+        """
+        if self.unlimited is not None:
+            return self
+        deadline = Deadline.after(
+            self.settings.gate_seconds, clock=self.clock, setting=GATE_SETTING
+        )
+        return replace(self, store=within(self.store, deadline), unlimited=self.store)
+
+    def without_deadline(self) -> Context:
+        """For what outlives a gate or a claim: each request has a time limit of its own."""
+        if self.unlimited is None:
+            return self
+        return replace(self, store=self.unlimited, unlimited=None)
 
     def key_of(self, relative: str) -> str:
         """The store's key for one that a manifest names.

@@ -5,6 +5,8 @@ what we sent. That tells a lost reply from a lost race.
 
 Failure: killed before the put takes effect → nothing happened; after it → the number is ours and
 the next claim finds it. A store that does not answer → `CommitUnknownError`, never a guess.
+
+Time: the put ends at the context's deadline, and its read-back at most `READ_BACK_SECONDS` later.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from holdfast.errors import (
 from holdfast.manifest.intent import decode_intent
 from holdfast.manifest.record import decode_chain_manifest
 from holdfast.objectstore import PutMode
+from holdfast.settings import DOCUMENT_BYTES_MAX
 
 if TYPE_CHECKING:
     from holdfast.chain.context import Context
@@ -44,22 +47,34 @@ class Created:
 def create(context: Context, key: str, body: bytes) -> Created:
     """Put the body if nothing has this key, and find out for certain whether it did.
 
+    A store that retries has read the object back before it gives up, so an error of it says all
+    that can be known: nothing is read again here.
+
     Raises:
         CommitUnknownError: the store does not say; the put may yet take effect.
+        ConfigError: the document is larger than readers accept; nothing was sent.
     """
+    if len(body) > DOCUMENT_BYTES_MAX:
+        raise ConfigError(
+            "a document is too large",
+            hint="it lists every file of the state: use fewer shuffle partitions",
+            key=key,
+            size=len(body),
+            bytes_max=DOCUMENT_BYTES_MAX,
+        )
     try:
         meta = context.store.put(key, body, mode=PutMode.CREATE)
-    except AlreadyExistsError:
-        return _read_back(context, key, body)
+    except AlreadyExistsError as error:
+        if error.read_back:
+            return Created(ours=False, other=error.stored)
+        return _read(context, key, body)
     except UnavailableError as error:
-        outcome = _read_back(context, key, body)
-        if outcome.ours or outcome.other is not None:
-            return outcome
         raise _unknown(key, error) from error
     return Created(ours=True, etag=meta.etag, read_back=meta.read_back)
 
 
-def _read_back(context: Context, key: str, body: bytes) -> Created:
+def _read(context: Context, key: str, body: bytes) -> Created:
+    """What is there, on a store that does not retry and so does not read back."""
     try:
         stored = context.store.get(key)
     except NotFoundError:
@@ -72,9 +87,10 @@ def _read_back(context: Context, key: str, body: bytes) -> Created:
 
 
 def _unknown(key: str, cause: UnavailableError) -> CommitUnknownError:
+    hint = "start the query again: it reads the store and continues from what is there"
     return CommitUnknownError(
         "the store does not say whether a write took effect",
-        hint="start the query again: it reads the store and goes on from what is there",
+        hint="; ".join(filter(None, (hint, cause.hint))),
         **{**cause.details, "key": key, "cause": cause.message},
     )
 

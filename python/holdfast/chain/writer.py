@@ -3,6 +3,10 @@
 Invariants: an intent is durable before its batch runs; whatever a manifest names is durable
 before it exists; after any error the writer writes nothing more.
 
+Time: each gate (`intent`, `commit`) has one deadline for all its requests, `gate_seconds`. No gate
+lasts longer than that and the `READ_BACK_SECONDS` in which the outcome of its last write may still
+be read back. Hints and retention are not part of a gate.
+
 Failure: killed before an intent → the batch was never planned. After it → the next claim adopts
 the plan. Before a manifest → the batch runs again with that plan. After it → it is committed.
 """
@@ -60,13 +64,13 @@ class ChainWriter:
     def __init__(
         self, context: Context, head: Head, report: ChainReport, *, claimed: ChainManifest
     ) -> None:
-        self._context = context
+        self._context = context.without_deadline()
         self._head = head
         self._report = report
         self._failed = ""
         self._planned = 0
-        self._hint = HintKeeper(context)
-        self._retainer = Retainer(context)
+        self._hint = HintKeeper(self._context)
+        self._retainer = Retainer(self._context)
         self._follow(claimed)
 
     @property
@@ -170,13 +174,13 @@ class ChainWriter:
         return self._retainer.run(self._context.settings.retain)
 
     def _publish(self, change: Change, *, onto: Head | None = None) -> Committed:
-        draft = compose(self._context, onto or self._head, change, recap=self._head.recap)
+        context = self._context.with_deadline()
+        draft = compose(context, onto or self._head, change, recap=self._head.recap)
         with self._decisive():
-            self._put_pack(draft)
-            key = self._context.keys.manifest(change.number)
-            outcome = create(self._context, key, draft.body)
+            self._put_pack(context, draft)
+            outcome = create(context, context.keys.manifest(change.number), draft.body)
             if not outcome.ours:
-                raise fenced_by_manifest(self._context, change.number, outcome.other)
+                raise fenced_by_manifest(context, change.number, outcome.other)
         self._follow(replace(draft.entry, etag=outcome.etag))
         every = self._context.settings.hint_every
         return Committed(
@@ -194,31 +198,23 @@ class ChainWriter:
         self._retainer.learn(entry)
         self._head.advance(entry)
 
-    def _put_pack(self, draft: Draft) -> None:
+    def _put_pack(self, context: Context, draft: Draft) -> None:
         """Create-only: where another's bytes are, another has this number."""
         if not draft.pack_key:
             return
         try:
-            self._context.store.put(draft.pack_key, draft.pack, mode=PutMode.CREATE)
+            context.store.put(draft.pack_key, draft.pack, mode=PutMode.CREATE)
         except AlreadyExistsError as error:
-            if self._context.store.get(draft.pack_key).body != draft.pack:
-                raise fenced(self._context, draft.entry.number, None, 0) from error
+            raise fenced(context, draft.entry.number, None, 0) from error
 
     def _create_intent(self, intent: Intent) -> None:
-        context = self._context
+        context = self._context.with_deadline()
         outcome = create(context, context.keys.intent(intent.number), intent.encode())
         if not outcome.ours:
             raise fenced_by_intent(context, intent.number, outcome.other)
         if outcome.read_back:
             # Time has passed since it took effect: a claim may have adopted it and gone on.
-            self._require_absent(intent.number)
-
-    def _require_absent(self, number: int) -> None:
-        try:
-            body = self._context.store.get(self._context.keys.manifest(number)).body
-        except NotFoundError:
-            return
-        raise fenced_by_manifest(self._context, number, body)
+            _require_absent(context, intent.number)
 
     def _new_intent(
         self, kind: IntentKind, *, plan: Plan | None = None, target: int | None = None
@@ -258,6 +254,14 @@ class ChainWriter:
             self._failed = str(error)
             raise
         self._failed = ""
+
+
+def _require_absent(context: Context, number: int) -> None:
+    try:
+        body = context.store.get(context.keys.manifest(number)).body
+    except NotFoundError:
+        return
+    raise fenced_by_manifest(context, number, body)
 
 
 def _hint(query: str, number: int, later: int) -> str:
