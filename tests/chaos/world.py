@@ -44,7 +44,7 @@ CONF = {
     "spark.sql.shuffle.partitions": "3",
     "spark.sql.streaming.minBatchesToRetain": "5",
     "spark.sql.streaming.stateStore.maintenanceInterval": "5s",
-    "spark.holdfast.retryAttempts": "3",
+    "spark.holdfast.gate.seconds": "5",
     "spark.holdfast.inlineBytes": "2k",
     "spark.holdfast.largeFileBytes": "3k",
     "spark.holdfast.fullEvery": "8",

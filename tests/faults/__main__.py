@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import holdfast
+from holdfast.settings import GATE_SETTING
 from tests.faults.cells import Cell, CellJob, Outcome, run_cell
 from tests.faults.proxy import FaultProxy, fault_proxy
 from tests.faults.rules import Act
 from tests.faults.steps import (
     DEFAULTS,
+    GATE_SECONDS,
     READ_TIMEOUT_S,
-    RETRY_ATTEMPTS,
     STEPS,
     Span,
     applies,
@@ -79,7 +80,7 @@ def run_all(cells: list[Cell], folder: Path) -> dict[Cell, Outcome]:
         options = {"endpoint_url": proxy.endpoint, "read_timeout_s": str(READ_TIMEOUT_S)}
         url = store_url(running, bucket, "faults", **options)
         conf = {
-            "spark.holdfast.retryAttempts": str(RETRY_ATTEMPTS),
+            GATE_SETTING: str(GATE_SECONDS),
             "spark.log.level": "OFF",  # what stops a query is the outcome, and told below
         }
         spark = new_session(url, conf, master=f"local[{_AT_ONCE}]")

@@ -32,9 +32,10 @@ DEFAULTS = {
     "spark.holdfast.retain": "100",
 }
 
-# The client gives up after READ_TIMEOUT_S: longer than what is slow, shorter than half-open.
-READ_TIMEOUT_S = 3
-RETRY_ATTEMPTS = 3
+# A try is given up after READ_TIMEOUT_S: longer than what is slow, shorter than half-open. The gate
+# is given up after GATE_SECONDS, when a try that was given up has been followed by another one.
+READ_TIMEOUT_S = 2
+GATE_SECONDS = 4
 _SECONDS = {Act.SLOW: 0.7, Act.HALF_OPEN: READ_TIMEOUT_S + 1.0, Act.LATE: 1.5}
 
 

@@ -17,7 +17,9 @@ I64_MAX = 2**63 - 1
         ("retain", "many"),
         ("fullEvery", "-1"),
         ("hintEvery", "-1"),
-        ("retryAttempts", "0"),
+        ("gate.seconds", "0"),
+        ("gate.seconds", "1.5"),
+        ("gate.seconds", str(24 * 3600 + 1)),
         ("ticketSeconds", "0"),
         ("ticketSeconds", str(7 * 24 * 3600 + 1)),
         ("largeFileBytes", "-1"),
@@ -45,8 +47,10 @@ def test_the_largest_and_the_smallest_are_taken() -> None:
             f"{PREFIX}prefetchBytes": "0",
             f"{PREFIX}ticketSeconds": str(7 * 24 * 3600),
             f"{PREFIX}hintEvery": "0",
+            f"{PREFIX}gate.seconds": "900",
         }
     )
     assert options.spool_bytes_max == I64_MAX
     assert (options.prefetch_bytes, options.chain.hint_every) == (0, 0)
     assert options.ticket_seconds == 7 * 24 * 3600
+    assert (options.chain.gate_seconds, options.retry.seconds) == (900, 900)

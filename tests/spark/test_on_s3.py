@@ -40,10 +40,10 @@ def proxy(s3_server: Server) -> Iterator[FaultProxy]:
 
 @pytest.fixture
 def job(spark: SparkSession, tmp_path: Path, s3_url: Callable[..., str], proxy: FaultProxy) -> Job:
-    """The count, on the S3 server behind a proxy; an absent store is given up after two tries."""
+    """The count, on the S3 server behind a proxy; an absent store is given up after two seconds."""
     url = s3_url(endpoint_url=proxy.endpoint, read_timeout_s="1")
     spark.conf.set("spark.holdfast.store", trusted(url))
-    spark.conf.set("spark.holdfast.retryAttempts", "2")
+    spark.conf.set("spark.holdfast.gate.seconds", "2")
     holdfast.enable(spark)
     return Job(spark, tmp_path)
 

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from holdfast.errors import ConfigError
 from holdfast.manifest.fields import I64_MAX
-from holdfast.settings import KIB, MIB, PRESIGN_SECONDS_MAX, ChainSettings, RetrySettings
+from holdfast.settings import (
+    GATE_SECONDS_MAX,
+    GATE_SETTING,
+    KIB,
+    MIB,
+    PRESIGN_SECONDS_MAX,
+    ChainSettings,
+    RetrySettings,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -113,12 +121,13 @@ KEYS = (
         "`sha256` also finds an object that was replaced, and costs more CPU",
     ),
     Key(
-        name="retryAttempts",
-        default="7",
+        name=GATE_SETTING.removeprefix(PREFIX),
+        default="60",
         parse=int,
-        meaning="how often a request is sent before the store counts as unavailable; 7 ride out "
-        "some ten seconds, each further one up to 5 s more",
+        meaning="seconds for which an unavailable store is retried: in all by one gate (a batch's "
+        "plan or its commit) or one claim, and by each other request; then the query stops",
         low=1,
+        high=GATE_SECONDS_MAX,
     ),
     Key(
         name="spool.dir",
@@ -186,6 +195,7 @@ def parse_options(conf: Mapping[str, str]) -> Options:
             given[name] = _value(_BY_NAME[name], text)
         else:
             raise _unknown(full)
+    seconds = float(given[GATE_SETTING.removeprefix(PREFIX)])
     return Options(
         stores=stores,
         chain=ChainSettings(
@@ -193,8 +203,9 @@ def parse_options(conf: Mapping[str, str]) -> Options:
             full_every=given["fullEvery"],
             inline_bytes_max=given["inlineBytes"],
             hint_every=given["hintEvery"],
+            gate_seconds=seconds,
         ),
-        retry=RetrySettings(attempts_max=given["retryAttempts"]),
+        retry=RetrySettings(seconds=seconds),
         large_file_bytes=given["largeFileBytes"],
         ticket_seconds=given["ticketSeconds"],
         prefetch_bytes=given["prefetchBytes"],

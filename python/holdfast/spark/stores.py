@@ -28,11 +28,12 @@ class Stores:
         self._certified: list[ObjectStore] = []
 
     def set_options(self, options: Options) -> None:
-        """Other settings; a store whose URL has changed is opened again at its next use."""
+        """Other settings; a store whose URL or retries have changed is opened again when used."""
         with self._lock:
             old, new = self.options.stores, options.stores
-            changed = [name for name in self._opened if old.get(name) != new.get(name)]
-            for name in changed:
+            changed = {name for name in self._opened if old.get(name) != new.get(name)}
+            stale = changed if self.options.retry == options.retry else set(self._opened)
+            for name in stale:
                 del self._opened[name]
             self.changes += bool(changed)
             self.options = options
