@@ -113,14 +113,22 @@ class DeleteError(StoreError):
 class UnavailableError(HoldfastError):
     """The store did not answer, or asked to slow down; the outcome of a write is unknown.
 
-    `retry_after_s` is how long the store asks to wait, 0 if it does not say.
+    `retry_after_s` is how long the store asks to wait, 0 if it does not say. Without `sent` the
+    request was never sent, because no time was left: it had no effect.
     """
 
     def __init__(
-        self, message: str, *, hint: str = "", retry_after_s: float = 0.0, **details: object
+        self,
+        message: str,
+        *,
+        hint: str = "",
+        retry_after_s: float = 0.0,
+        sent: bool = True,
+        **details: object,
     ) -> None:
         super().__init__(message, hint=hint, **details)
         self.retry_after_s = retry_after_s
+        self.sent = sent
 
 
 class FencedError(HoldfastError):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from holdfast.chain import Chain
+from holdfast.chain.create import create
 from holdfast.errors import CommitUnknownError, FencedError, UnavailableError
 from holdfast.layout import Keys
 from holdfast.objectstore import MemoryStore, PutMode, RetryingStore
@@ -132,6 +133,24 @@ def test_an_unanswered_create_is_read_back_once(get: str, gets: int) -> None:
     assert [verb for verb, _ in faulty.calls] == ["put"] * 2 + ["get"] * gets
 
 
+def test_a_plan_found_by_its_read_back_is_checked_within_the_grace() -> None:
+    """The put used all the time and its reply was lost, but the plan is durable and ours."""
+    clock = ManualClock()
+
+    class Silent(FaultyStore):
+        """Takes the plan, and answers when the deadline has passed."""
+
+        def put(self, key: str, body: Body, *, mode: PutMode = PutMode.OVERWRITE) -> ObjectMeta:
+            done = super().put(key, body, mode=mode)
+            if "intent-000002" in key:
+                clock.sleep(GATE_SECONDS)
+                raise DOWN
+            return done
+
+    writer = opened(Silent(MemoryStore()), clock).claim()
+    assert writer.intent(0, plan(0)).batch == 0
+
+
 def test_a_refused_create_is_read_once() -> None:
     """The bytes that tell who has the number come with the refusal."""
     store = MemoryStore()
@@ -147,12 +166,14 @@ def test_a_refused_create_is_read_once() -> None:
 def test_a_gate_without_time_left_sends_nothing() -> None:
     """What was never sent needs no read-back, and no outcome is unknown."""
     clock = ManualClock()
-    context = opened(FaultyStore(MemoryStore()), clock).context.with_deadline()
+    faulty = FaultyStore(MemoryStore())
+    context = opened(faulty, clock).context.with_deadline()
     clock.sleep(GATE_SECONDS)
     with pytest.raises(UnavailableError, match="no time is left"):
-        context.store.put("key", b"body")
+        create(context, "key", b"body")
     with pytest.raises(UnavailableError, match="no time is left"):
         context.store.get("key")
+    assert faulty.calls == []
 
 
 def test_a_dead_process_is_no_outage() -> None:

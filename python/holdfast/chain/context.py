@@ -9,6 +9,7 @@ from holdfast.clock import SYSTEM_CLOCK, Clock, Deadline
 from holdfast.ids import Nonces, Writer, random_nonce
 from holdfast.layout import Keys, query_of_path, query_path
 from holdfast.objectstore.base import within
+from holdfast.objectstore.retrying import READ_BACK_SECONDS
 from holdfast.settings import GATE_SETTING, ChainSettings
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ class Context:
     """One query's chain on one store, seen by one writer.
 
     A query has one name: "/orders/" is "orders".
-    `unlimited` is the store without a deadline, in a context that has one.
+    In a context with a deadline, `store` keeps to it, and `unlimited` does not.
     """
 
     store: ObjectStore
@@ -30,6 +31,7 @@ class Context:
     clock: Clock = SYSTEM_CLOCK
     nonces: Nonces = random_nonce
     writer: Writer = field(default_factory=Writer.here)
+    deadline: Deadline | None = None
     unlimited: ObjectStore | None = None
 
     def __post_init__(self) -> None:
@@ -47,13 +49,22 @@ class Context:
         deadline = Deadline.after(
             self.settings.gate_seconds, clock=self.clock, setting=GATE_SETTING
         )
-        return replace(self, store=within(self.store, deadline), unlimited=self.store)
+        return replace(
+            self, store=within(self.store, deadline), deadline=deadline, unlimited=self.store
+        )
+
+    def with_grace(self) -> Context:
+        """For reading what a write came to: `READ_BACK_SECONDS` beyond the deadline."""
+        if self.deadline is None or self.unlimited is None:
+            return self
+        grace = self.deadline.extended(READ_BACK_SECONDS)
+        return replace(self, store=within(self.unlimited, grace), deadline=grace)
 
     def without_deadline(self) -> Context:
         """For what outlives a gate or a claim: each request has a time limit of its own."""
         if self.unlimited is None:
             return self
-        return replace(self, store=self.unlimited, unlimited=None)
+        return replace(self, store=self.unlimited, deadline=None, unlimited=None)
 
     def key_of(self, relative: str) -> str:
         """The store's key for one that a manifest names.

@@ -52,6 +52,7 @@ def create(context: Context, key: str, body: bytes) -> Created:
 
     Raises:
         CommitUnknownError: the store does not say; the put may yet take effect.
+        UnavailableError: no time was left, and nothing was sent.
         ConfigError: the document is larger than readers accept; nothing was sent.
     """
     if len(body) > DOCUMENT_BYTES_MAX:
@@ -69,6 +70,8 @@ def create(context: Context, key: str, body: bytes) -> Created:
             return Created(ours=False, other=error.stored)
         return _read(context, key, body)
     except UnavailableError as error:
+        if not error.sent:
+            raise
         raise _unknown(key, error) from error
     return Created(ours=True, etag=meta.etag, read_back=meta.read_back)
 

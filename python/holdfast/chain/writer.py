@@ -214,7 +214,7 @@ class ChainWriter:
             raise fenced_by_intent(context, intent.number, outcome.other)
         if outcome.read_back:
             # Time has passed since it took effect: a claim may have adopted it and gone on.
-            _require_absent(context, intent.number)
+            _require_absent(context.with_grace(), intent.number)
 
     def _new_intent(
         self, kind: IntentKind, *, plan: Plan | None = None, target: int | None = None

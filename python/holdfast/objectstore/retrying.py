@@ -110,17 +110,17 @@ class RetryingStore:
         return self._inner
 
     def put(self, key: str, body: Body, *, mode: PutMode = PutMode.OVERWRITE) -> ObjectMeta:
-        what, deadline = f"put {key}", self._deadline_now()
-        _require_time(what, deadline)
+        deadline = self._deadline_now()
         try:
             return self.attempt(
-                what,
+                f"put {key}",
                 lambda store: store.put(key, body, mode=mode),
                 deadline=deadline,
                 size=len(body),
             )
         except (AlreadyExistsError, PreconditionError, UnavailableError) as refusal:
-            if mode.kind == "overwrite":
+            never_sent = isinstance(refusal, UnavailableError) and not refusal.sent
+            if mode.kind == "overwrite" or never_sent:
                 raise
             return self._read_back(key, body, mode, refusal, deadline)
 
@@ -199,8 +199,9 @@ class RetryingStore:
         allowance_s = size / _TRANSFER_BYTES_PER_S if self._deadline is None else 0.0
         store = within(self._inner, ends.extended(allowance_s))
         ceiling_s, attempts = self._settings.first_delay_s, 0
+        if ends.remaining_s() <= 0:
+            raise _gave_up(UnavailableError(f"no time is left to {what}", sent=False), ends)
         while True:
-            _require_time(what, ends)
             try:
                 return request(store)
             except UnavailableError as error:
@@ -269,11 +270,6 @@ def _parted(store: ObjectStore) -> Parted:
     return found
 
 
-def _require_time(what: str, deadline: Deadline) -> None:
-    if deadline.remaining_s() <= 0:
-        raise _gave_up(UnavailableError(f"no time is left to {what}"), deadline)
-
-
 def _gave_up(error: UnavailableError, deadline: Deadline) -> UnavailableError:
     """The last error, with how long was tried and what to set to try for longer."""
     hint = f"raise {deadline.setting} to wait longer" if deadline.setting else ""
@@ -281,6 +277,7 @@ def _gave_up(error: UnavailableError, deadline: Deadline) -> UnavailableError:
         f"gave up after {deadline.seconds:g} s: {error.message}",
         hint="; ".join(filter(None, (error.hint, hint))),
         retry_after_s=error.retry_after_s,
+        sent=error.sent,
         **error.details,
     )
 

@@ -6,7 +6,7 @@ A code comes before its HTTP status: S3 can send an error in the body of a 200.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from holdfast.errors import (
     AlreadyExistsError,
@@ -210,7 +210,7 @@ def _told(known: _Meaning, answer: Answer, asked: Asked) -> HoldfastError:
     return known.error(known.message, hint=hint, **_details(answer, asked))
 
 
-def _details(answer: Answer, asked: Asked) -> dict[str, object]:
+def _details(answer: Answer, asked: Asked) -> dict[str, Any]:
     found = {
         "verb": asked.verb,
         "bucket": asked.bucket,
