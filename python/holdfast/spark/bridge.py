@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     from holdfast.spark.listener import StatusListener
@@ -365,6 +366,16 @@ def _stream_source(java: Any) -> StreamSource | None:  # noqa: ANN401 - py4j's t
 
 def _items(seq: Any) -> list[Any]:  # noqa: ANN401 - a Scala sequence
     return [seq.apply(place) for place in range(seq.size())]
+
+
+def failure_trace(query: StreamingQuery) -> str:
+    """The stack trace of the error that ended a query, empty if it was stopped or still runs."""
+    found = query._jsq.exception()  # noqa: SLF001 - PySpark has no public way
+    if not found.isDefined():
+        return ""
+    jvm: Any = SparkContext._jvm  # noqa: SLF001 - as above
+    trace: str = jvm.org.apache.spark.util.Utils.exceptionString(found.get().cause())
+    return trace
 
 
 def sink_facts(writer: DataStreamWriter) -> dict[str, str]:

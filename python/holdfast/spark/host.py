@@ -15,7 +15,6 @@ from holdfast.errors import ConfigError, FencedError, HoldfastError, MisuseError
 from holdfast.ids import Writer
 from holdfast.objectstore import Meter
 from holdfast.spark.background import Background
-from holdfast.spark.modes import check_mode, parse_thread
 from holdfast.spark.run import Described, Parts, Run
 from holdfast.spark.shown import CATALOG, Fetched, Prefetch, Shown
 from holdfast.spark.sinkstate import Sinks
@@ -211,9 +210,7 @@ class Host:
         Raises:
             ConfigError: in a mode that breaks the two gates.
         """
-        run = self._run(key, claim)
-        check_mode(execution, trigger)
-        run.record.began(*parse_thread(thread))
+        self._run(key, claim).begin(execution, trigger, thread)
 
     def intent(self, key: str, claim: int, batch: int, journal: str) -> None:
         """The plan of a batch is durable when this returns."""
@@ -302,12 +299,15 @@ class Host:
             records = [*(run.record for run in self._runs.values()), *self._ended.values()]
         return next((each for each in records if each.status.query_id == query_id), None)
 
-    def statuses(self) -> list[Status]:
-        """Every query that has run here, as of its last event; those that still run come first."""
+    def records(self) -> list[Record]:
+        """Every query that has run here; those that still run come first."""
         with self._lock:
             records = [run.record for run in self._runs.values()]
-            records += [record for key, record in self._ended.items() if key not in self._runs]
-        return [record.status for record in records]
+            return records + [each for key, each in self._ended.items() if key not in self._runs]
+
+    def statuses(self) -> list[Status]:
+        """Every query that has run here, as of its last event; those that still run come first."""
+        return [record.status for record in self.records()]
 
     def set_options(self, options: Options) -> None:
         """Settings that have changed count from the next start on."""

@@ -26,8 +26,8 @@ class StatusListener:
                 batch_ms=progress["durationMs"].get("triggerExecution", 0),
             )
 
-    def terminated(self, query_id: str, run_id: str, exception: str) -> None:
-        """A query has ended, with an error's text or without."""
+    def terminated(self, query_id: str, run_id: str, trace: str) -> None:
+        """A query has ended, with the stack trace of an error or without."""
         record = self._host.record_of(query_id)
         if record is not None:
-            record.terminated(run_id, exception)
+            record.terminated(run_id, trace)

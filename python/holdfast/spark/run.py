@@ -12,15 +12,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from holdfast.clock import SYSTEM_CLOCK, Clock
-from holdfast.errors import (
-    ConfigMismatchError,
-    FencedError,
-    HoldfastError,
-    MisuseError,
-    UnavailableError,
-)
+from holdfast.errors import ConfigMismatchError, HoldfastError, MisuseError, UnavailableError
 from holdfast.objectstore import parted_of
 from holdfast.spark.journal import Pending
+from holdfast.spark.modes import check_mode, parse_thread
 from holdfast.spark.status import Record, Status, checkpoint_text
 from holdfast.spark.tickets import part_count, renewed_ticket, upload_ticket
 from holdfast.sparkfiles.offsets import parse_offsets
@@ -110,6 +105,16 @@ class Run:
         self.notes |= described.notes
         for text in described.warnings:
             self.record.warned(text)
+
+    def begin(self, execution: str, trigger: str, thread: str) -> None:
+        """Spark's thread of this run tells its ids.
+
+        Raises:
+            ConfigError: the query runs in a mode that breaks the two gates.
+        """
+        with self._told():
+            check_mode(execution, trigger)
+        self.record.began(*parse_thread(thread))
 
     def intent(self, batch: int, journal: str) -> None:
         """Make the plan of a batch durable.
@@ -284,5 +289,5 @@ class Run:
         try:
             yield
         except HoldfastError as error:
-            self.record.failed(error, fenced=isinstance(error, FencedError))
+            self.record.failed(error)
             raise

@@ -17,15 +17,18 @@ from holdfast.spark.listener import StatusListener
 from holdfast.spark.options import KEYS, PREFIX, STORE, parse_options
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
     from holdfast.spark.options import Options
-    from holdfast.spark.status import Status
+    from holdfast.spark.status import Record, Status
 
 _PLUGINS = "spark.plugins"
 _JARS = "spark.jars"
-_BEGIN_SECONDS_MAX = 10
+_BEGIN_SECONDS_MAX = 10.0
+_END_SECONDS_MAX = 1.0  # whoever asks may be a listener, for which the bus waits
 _POLL_SECONDS = 0.01
 
 
@@ -87,19 +90,33 @@ def status(query: StreamingQuery | str) -> Status:
         MisuseError: no such query has run in this session.
     """
     if isinstance(query, str):
-        return _found(query)
+        record = _found(query)
+        # Spark says why a query has ended through its listener bus, a moment after the end.
+        _wait(lambda: record.is_final, _END_SECONDS_MAX)
+        return record.status
     # A query that was started a moment ago tells its id with its first look at the checkpoint.
-    end = time.monotonic() + _BEGIN_SECONDS_MAX
-    while query.isActive and time.monotonic() < end:
-        with contextlib.suppress(MisuseError):
-            return _found(str(query.id))
+    _wait(lambda: not query.isActive or _is_known(str(query.id)), _BEGIN_SECONDS_MAX)
+    record = _found(str(query.id))
+    if not query.isActive:
+        record.terminated(str(query.runId), bridge.failure_trace(query))
+    return record.status
+
+
+def _wait(condition: Callable[[], bool], seconds_max: float) -> None:
+    end = time.monotonic() + seconds_max
+    while not condition() and time.monotonic() < end:
         time.sleep(_POLL_SECONDS)
-    return _found(str(query.id))
 
 
-def _found(name: str) -> Status:
-    for each in current_host().statuses():
-        if name in (each.query, each.query_id, each.run_id):
+def _is_known(name: str) -> bool:
+    with contextlib.suppress(MisuseError):
+        return bool(_found(name))
+    return False
+
+
+def _found(name: str) -> Record:
+    for each in current_host().records():
+        if name in (each.status.query, each.status.query_id, each.status.run_id):
             return each
     raise MisuseError(
         "no such query has run on holdfast: in this session",

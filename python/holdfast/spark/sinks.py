@@ -94,7 +94,6 @@ class _Sink:
             record.outcome = self._write(df, batch_id, receipt)
         except BaseException as error:
             record.failure = _brief(error)
-            run.record.failed(error, fenced=False)
             raise
         finally:
             run.is_in_sink = False

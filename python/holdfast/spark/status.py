@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from holdfast.errors import FencedError, HoldfastError
 from holdfast.objectstore import Usage
 from holdfast.report.units import count_text, size_text
+from holdfast.spark.failures import read_failure
 
 if TYPE_CHECKING:
     from holdfast.chain import ChainReport, Committed, Head
@@ -16,7 +18,8 @@ if TYPE_CHECKING:
 class Status:
     """One query as of its last event; figures count from this run's start on.
 
-    `error` is the name of the error that stopped it, and `message` its text.
+    `error` is the name of the error that stopped the query, and `message` its first line; both are
+    empty while it runs, and after an ordinary stop.
     """
 
     query: str
@@ -54,6 +57,12 @@ class Record:
 
     status: Status
     last_usage: Usage = field(default_factory=Usage)
+    has_ended: bool = False
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it is known why the query stopped, or it still runs."""
+        return self.status.active or self.has_ended or bool(self.status.error)
 
     def checkpointed(self, head: Head, usage: Usage, seconds: float) -> None:
         """After a commit: where the chain stands, and what it took."""
@@ -90,21 +99,29 @@ class Record:
             batch_ms=batch_ms,
         )
 
-    def terminated(self, run_id: str, exception: str) -> None:
-        """What Spark says of the end; an error of ours is known already, with its type."""
-        if run_id != self.status.run_id:
-            return
-        message = self.status.message or exception.split("\n", 1)[0]
-        self.status = replace(self.status, active=False, message=message)
+    def terminated(self, run_id: str, trace: str) -> None:
+        """Spark says that the run has ended, with a stack trace if an error ended it.
 
-    def failed(self, error: BaseException, *, fenced: bool) -> None:
-        self.status = replace(
-            self.status,
-            active=False,
-            fenced=self.status.fenced or fenced,
-            error=type(error).__name__,
-            message=str(error),
-        )
+        An error of ours is known already, with its type. Where there is no trace, the query was
+        stopped as asked, and what the stop interrupted is no error.
+        """
+        if run_id != self.status.run_id or self.has_ended:
+            return
+        self.has_ended = True
+        error, message = self.status.error, self.status.message
+        if not trace:
+            error, message = "", ""
+        elif not error:
+            error, message = read_failure(trace)
+        self.status = replace(self.status, active=False, error=error, message=message)
+
+    def failed(self, error: HoldfastError) -> None:
+        """A gate or a claim says no: the query will stop. After its end this is no news."""
+        fenced = self.status.fenced or isinstance(error, FencedError)
+        self.status = replace(self.status, active=False, fenced=fenced)
+        if not self.has_ended:
+            message = str(error).partition("\n")[0]
+            self.status = replace(self.status, error=type(error).__name__, message=message)
 
     def ended(self) -> None:
         self.status = replace(self.status, active=False)
