@@ -63,3 +63,7 @@ class Deadline:
     def extended(self, seconds: float) -> Deadline:
         """The same deadline, so many seconds later."""
         return replace(self, ends_at_s=self.ends_at_s + seconds)
+
+    def at_least(self, seconds: float) -> Deadline:
+        """The same deadline, but not before so many seconds from now."""
+        return replace(self, ends_at_s=max(self.ends_at_s, self.clock.monotonic() + seconds))

@@ -134,12 +134,14 @@ class RetryingStore:
             PreconditionError: the object is another version, or absent.
             UnavailableError: it cannot be read, or it tells nothing: the outcome is unknown.
         """
+        # A process that was paused for long still finds out.
+        grace = deadline.extended(READ_BACK_SECONDS).at_least(READ_BACK_SECONDS)
         length = max(len(body), DOCUMENT_BYTES_MAX) + 1
         try:
             stored = self.attempt(
                 f"read back {key}",
                 lambda store: store.get(key, length=length),
-                deadline=deadline.extended(READ_BACK_SECONDS),
+                deadline=grace,
                 size=len(body),
             )
         except NotFoundError:
