@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast import ConfigError
-from holdfast.spark.options import PREFIX, parse_options
+from holdfast import ConfigError, RetryingStore, UnavailableError
+from holdfast.ids import Writer
+from holdfast.spark.options import PREFIX, STORE, parse_options
+from holdfast.spark.stores import Stores
+from holdfast.testing import ManualClock
 
 I64_MAX = 2**63 - 1
 
@@ -54,3 +57,18 @@ def test_the_largest_and_the_smallest_are_taken() -> None:
     assert (options.prefetch_bytes, options.chain.hint_every) == (0, 0)
     assert options.ticket_seconds == 7 * 24 * 3600
     assert (options.chain.gate_seconds, options.retry.seconds) == (900, 900)
+
+
+def test_a_changed_time_reaches_a_store_that_is_open() -> None:
+    """It counts from the next start on, as every setting does; the store is the same place."""
+    store = {STORE: "s3://A:b@bucket?endpoint_url=http://127.0.0.1:9"}
+    stores = Stores(parse_options(store), Writer.here("app"), ManualClock())
+    before = stores.open("")
+    stores.set_options(parse_options(store))
+    assert stores.open("") is before
+    stores.set_options(parse_options({**store, f"{PREFIX}gate.seconds": "7"}))
+    after = stores.open("")
+    assert isinstance(after, RetryingStore)
+    with pytest.raises(UnavailableError, match="gave up after 7 s"):
+        after.head("key")
+    assert stores.changes == 0
