@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class Clock(Protocol):
@@ -37,7 +41,7 @@ class SystemClock:
 SYSTEM_CLOCK = SystemClock()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Deadline:
     """A moment by which something must be done. Any number of threads may share one.
 
@@ -63,6 +67,15 @@ class Deadline:
     def extended(self, seconds: float) -> Deadline:
         """The same deadline, so many seconds later."""
         return replace(self, ends_at_s=self.ends_at_s + seconds)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """What is done meanwhile does not count; it must not itself depend on this deadline."""
+        began_s = self.clock.monotonic()
+        try:
+            yield
+        finally:
+            self.ends_at_s += self.clock.monotonic() - began_s
 
     def at_least(self, seconds: float) -> Deadline:
         """The same deadline, but not before so many seconds from now."""

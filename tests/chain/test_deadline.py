@@ -18,6 +18,7 @@ from holdfast.testing import Fault, FaultyStore, ManualClock, StoreDied
 from tests.chain.support import QUERY, chain, plan, results
 
 if TYPE_CHECKING:
+    from holdfast.chain import Head
     from holdfast.objectstore import Body, ObjectMeta
 
 GATE_SECONDS = 60.0
@@ -107,6 +108,22 @@ def test_a_claim_ends_at_its_deadline() -> None:
     with pytest.raises(UnavailableError, match="gave up after 60 s"):
         opened(faulty, clock).claim()
     assert clock.monotonic() <= GATE_SECONDS
+
+
+@pytest.mark.parametrize("deep", [False, True])
+def test_hashing_the_state_is_not_part_of_the_claims_time(deep: bool) -> None:  # noqa: FBT001 - a parameter
+    """It takes as long as the state is large."""
+    clock = ManualClock()
+    faulty = FaultyStore(MemoryStore())
+    opened(faulty, clock).claim()
+    verified = []
+
+    def verify(head: Head) -> None:
+        verified.append(head.number)
+        clock.sleep(10 * GATE_SECONDS)
+
+    assert opened(faulty, clock).claim(deep=deep, verify=verify).head.number == 2
+    assert verified == [1]
 
 
 def test_the_claims_deadline_ends_with_the_claim() -> None:

@@ -72,13 +72,14 @@ class Chain:
         `on_fresh` is called before the first record of a new chain is written, and may refuse it.
         `verify` is called with the head that the claim continues from, before anything is written:
         a `CorruptionError` skips that head, any other error ends the claim.
-        `deep` hashes every object first, which takes as long as the state is large: the claim's
-        deadline begins after that.
+        Both `verify` and `deep`, which hashes every object, take as long as the state is large:
+        that time is not part of the claim's deadline.
         """
         hashed = [recover(self.context, deep=True, verify=verify)] if deep else []
 
         def read(context: Context) -> Recovery:
-            found = hashed.pop() if hashed else recover(context, deep=deep, verify=verify)
+            timed = None if verify is None else context.off_the_clock(verify)
+            found = hashed.pop() if hashed else recover(context, deep=deep, verify=timed)
             if on_fresh is not None and found.head.is_unused:
                 on_fresh()
             return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from holdfast.clock import SYSTEM_CLOCK, Clock, Deadline
 from holdfast.ids import Nonces, Writer, random_nonce
@@ -13,7 +13,12 @@ from holdfast.objectstore.retrying import READ_BACK_SECONDS
 from holdfast.settings import GATE_SETTING, ChainSettings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from holdfast.objectstore import ObjectStore
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +57,18 @@ class Context:
         return replace(
             self, store=within(self.store, deadline), deadline=deadline, unlimited=self.store
         )
+
+    def off_the_clock(self, function: Callable[[T], R]) -> Callable[[T], R]:
+        """The same function, the time of which does not count for the deadline."""
+        deadline = self.deadline
+
+        def call(argument: T) -> R:
+            if deadline is None:
+                return function(argument)
+            with deadline.paused():
+                return function(argument)
+
+        return call
 
     def with_grace(self) -> Context:
         """For reading what a write came to: `READ_BACK_SECONDS` beyond the deadline."""
